@@ -67,11 +67,10 @@ MACHINE_ALLOWED = (
     # Files that a start reads and a command writes; not the venue's own.
     "src/history/",
     "src/recorded/",
-    "src/node/configuration.cpp",
-    "src/node/file_access.cpp",
-    "src/node/venue_backup.cpp",
-    "src/node/journal_watch.cpp",  # the last part of a path
-    "src/node/link_path.cpp",  # the name of a Unix socket
+    "src/node/configuration/configuration.cpp",
+    "src/node/configuration/file_access.cpp",
+    "src/node/recovery/venue_backup.cpp",
+    "src/node/links/link_path.cpp",  # the name of a Unix socket
 )
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)

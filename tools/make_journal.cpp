@@ -19,7 +19,7 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "journal/writer.hpp"
-#include "node/configuration.hpp"
+#include "node/configuration/configuration.hpp"
 
 namespace {
 

@@ -20,7 +20,7 @@
 #include "io/process/signals.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
-#include "node/configuration.hpp"
+#include "node/configuration/configuration.hpp"
 #include "trading_desk.hpp"
 #include "venue_access.hpp"
 

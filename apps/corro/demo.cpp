@@ -22,8 +22,8 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "market_watch.hpp"
-#include "node/configuration.hpp"
-#include "node/exchange.hpp"
+#include "node/configuration/configuration.hpp"
+#include "node/venue/venue.hpp"
 #include "process.hpp"
 #include "report.hpp"
 #include "screen.hpp"
@@ -158,7 +158,7 @@ std::string hexadecimal(const wire::api_key& key) {
     return text;
 }
 
-void print_how_to_connect(const node::configuration& c, const node::exchange& exchange) {
+void print_how_to_connect(const node::configuration& c, const node::venue& exchange) {
     fmt::print("order entry  {}   Corro Binary, docs/spec/corro_binary.md\n",
                exchange.order_entry_endpoint().to_string());
     fmt::print("feed         {}   SoupBinTCP, docs/spec/market_data.md\n", exchange.feed_endpoint().to_string());
@@ -204,7 +204,7 @@ int demo(const demo_options& options) {
                                     settings.snapshot.to_string());
     const watch_result result = io::block_on(context, run_demo(&t, std::move(settings)));
     venue.close();
-    print_exchange_report(venue.exchange());
+    print_report(venue.exchange(), true);
     fmt::print("traffic      {} requests; the view saw {} messages and {} trades\n", t.requests, result.messages,
                result.trades);
     const std::string error = t.error.empty() ? result.error : t.error;

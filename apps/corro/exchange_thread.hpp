@@ -7,8 +7,8 @@
 #include "io/sync/remote_event.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
-#include "node/configuration.hpp"
-#include "node/exchange.hpp"
+#include "node/configuration/configuration.hpp"
+#include "node/venue/venue.hpp"
 
 namespace corro::app {
 
@@ -16,7 +16,10 @@ namespace corro::app {
 class exchange_thread {
  public:
     explicit exchange_thread(const node::configuration& configuration)
-        : exchange_(context_, configuration), close_(context_), thread_([this] { run(); }) {}
+        : exchange_(context_, configuration), close_(context_) {
+        io::block_on(context_, exchange_.start());
+        thread_ = std::thread([this] { run(); });
+    }
     ~exchange_thread() { close(); }
     exchange_thread(const exchange_thread&) = delete;
     exchange_thread& operator=(const exchange_thread&) = delete;
@@ -29,7 +32,7 @@ class exchange_thread {
     }
 
     /// Complete after `close`; before that, callers may read only the addresses.
-    [[nodiscard]] const node::exchange& exchange() const noexcept { return exchange_; }
+    [[nodiscard]] const node::venue& exchange() const noexcept { return exchange_; }
 
  private:
     static io::task<void> close_on_signal(exchange_thread* self) {
@@ -46,7 +49,7 @@ class exchange_thread {
     void run() { io::block_on(context_, run_all(this)); }
 
     io::context context_;
-    node::exchange exchange_;
+    node::venue exchange_;
     io::remote_event close_;
     std::thread thread_;
 };

@@ -333,8 +333,8 @@ class looking {
     int print_empty() const {
         fmt::print(
             stderr,
-            "corro journal: {}: {}; is this the directory of a journal? A venue with segments has one in each folder "
-            "with a segment's name.\n",
+            "corro journal: {}: {}; is this the directory of a journal? A venue with partitions has one in each folder "
+            "with a partition's name.\n",
             options_.directory, name_of(journal::tail_state::empty));
         return 1;
     }

@@ -18,8 +18,8 @@
 #include "io/task/block_on.hpp"
 #include "journal/advice.hpp"
 #include "journal/storage.hpp"
-#include "node/configuration.hpp"
-#include "node/venue_backup.hpp"
+#include "node/configuration/configuration.hpp"
+#include "node/recovery/venue_backup.hpp"
 #include "process.hpp"
 
 namespace corro::app {
@@ -103,7 +103,7 @@ void add_journal_backup_command(command_line& line) {
         .required();
     command.add_option("to", options->to, "Path of the copy; must not exist").required();
     command.footer(
-        "The copy is consistent at one moment, also for several segments. It has the newest snapshots, and `corro "
+        "The copy is consistent at one moment, also for several partitions. It has the newest snapshots, and `corro "
         "serve` "
         "starts from\n"
         "it. A copy is the same venue again: start it only if the original is stopped for good, or if none of "

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "io/task/task.hpp"
-#include "node/host_journal.hpp"
+#include "node/recovery/host_journal.hpp"
 
 namespace corro::app {
 

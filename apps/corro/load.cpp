@@ -18,8 +18,8 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "load_client.hpp"
-#include "node/configuration.hpp"
-#include "node/latency_tables.hpp"
+#include "node/configuration/configuration.hpp"
+#include "node/venue/latency_tables.hpp"
 #include "process.hpp"
 #include "venue_access.hpp"
 

@@ -38,7 +38,7 @@ std::string time_text(domain::time_ns time) {
 std::string words_of(const wire::venue_status& s, std::string_view symbol) {
     std::string words = s.segments_count == 1
                             ? std::string("venue")
-                            : fmt::format("segment {} of {}", unsigned{s.segment} + 1, unsigned{s.segments_count});
+                            : fmt::format("partition {} of {}", unsigned{s.segment} + 1, unsigned{s.segments_count});
     words += fmt::format(
         " at {}: command {} sequenced, {} durable, {} in the newest snapshot; {}; {} requests waiting; "
         "feed at {}; {} of {} sessions on",

@@ -39,12 +39,12 @@ history::venue_setup venue_of(const node::configuration& c) {
     return venue;
 }
 
-/// Returns the configuration of the journal's writer: the venue, or the segment of the option or of the journal's
+/// Returns the configuration of the journal's writer: the venue, or the partition of the option or of the journal's
 /// folder.
 node::configuration writer_of(const past_options& options) {
     node::configuration c = node::load_configuration(options.config);
-    if (c.segments.empty()) {
-        if (!options.segment.empty()) throw std::runtime_error("--segment: the venue has no segments");
+    if (c.partitions.empty()) {
+        if (!options.partition.empty()) throw std::runtime_error("--partition: the venue has no partitions");
         return c;
     }
     std::string of_folder;
@@ -52,14 +52,14 @@ node::configuration writer_of(const past_options& options) {
         const std::filesystem::path folder = std::filesystem::absolute(options.journal).lexically_normal();
         of_folder = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
     }
-    const std::string& name = options.segment.empty() ? of_folder : options.segment;
+    const std::string& name = options.partition.empty() ? of_folder : options.partition;
     std::string known;
-    for (std::size_t k = 0; k < c.segments.size(); ++k) {
-        if (c.segments[k].name == name) return node::configuration_of_segment(c, k);
-        known += (known.empty() ? "" : ", ") + c.segments[k].name;
+    for (std::size_t k = 0; k < c.partitions.size(); ++k) {
+        if (c.partitions[k].name == name) return node::configuration_of_partition(c, k);
+        known += (known.empty() ? "" : ", ") + c.partitions[k].name;
     }
     throw std::runtime_error(
-        fmt::format("the venue has segments, each with its own journal: choose one with --segment: {}", known));
+        fmt::format("the venue has partitions, each with its own journal: choose one with --partition: {}", known));
 }
 
 void check(const history::timeline::outcome& done) {
@@ -74,8 +74,8 @@ void add_past_options(const subcommand& to, past_options& options) {
         .existing_file();
     to.add_option("--journal", options.journal, "The directory of the journal (default: the configuration's)")
         .existing_directory();
-    to.add_option("--segment", options.segment,
-                  "The segment that wrote the journal, in a venue with segments (default: the name of its folder)");
+    to.add_option("--partition", options.partition,
+                  "The partition that wrote the journal, in a venue with partitions (default: the name of its folder)");
 }
 
 past::past(const past_options& options) : configuration_(writer_of(options)), disk_(context_) {

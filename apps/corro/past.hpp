@@ -9,14 +9,14 @@
 #include "history/timeline.hpp"
 #include "io/loop/context.hpp"
 #include "journal/storage.hpp"
-#include "node/configuration.hpp"
+#include "node/configuration/configuration.hpp"
 
 namespace corro::app {
 
 struct past_options {
     std::string config;
     std::string journal;
-    std::string segment;
+    std::string partition;
     bool ignores_index = false;
 };
 

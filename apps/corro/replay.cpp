@@ -18,7 +18,7 @@
 #include "io/process/signals.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
-#include "node/configuration.hpp"
+#include "node/configuration/configuration.hpp"
 #include "recorded/replay/replay_session.hpp"
 #include "recorded/replay/report.hpp"
 #include "recording.hpp"

@@ -5,8 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "node/exchange.hpp"
-#include "node/segmented_exchange.hpp"
+#include "node/venue/venue.hpp"
 
 namespace corro::app {
 
@@ -29,24 +28,16 @@ void print_feed(const node::market_data_statistics& f) {
 
 }  // namespace
 
-void print_exchange_report(const node::exchange& exchange) {
-    print_order_entry(exchange.latencies(), exchange.gateway_statistics());
-    print_feed(exchange.feed_statistics());
-    fmt::print("sequenced    {} commands, state hash {:016x}\n", exchange.commands_count(), exchange.state_hash());
-    if (const node::host_journal* journal = exchange.journal()) {
-        for (const std::string& notice : journal->notices()) fmt::print("notice       {}\n", notice);
-    }
-    std::fflush(stdout);
-}
-
-void print_segments_report(const node::segmented_exchange& exchange, bool at_rest) {
-    print_order_entry(exchange.orders().latencies(), exchange.orders().statistics());
-    for (std::size_t k = 0; k < exchange.segments_count(); ++k) {
-        const node::segment& s = exchange.at(k);
-        fmt::print("segment {}\n", s.name());
-        print_feed(s.feed.statistics());
-        if (!at_rest) continue;  // another thread may still run the facility
-        fmt::print("sequenced    {} commands, state hash {:016x}\n", s.host.sequence(), s.host.state().state_hash());
+void print_report(const node::venue& venue, bool at_rest) {
+    if (venue.orders() != nullptr) print_order_entry(venue.latencies(), venue.gateway_statistics());
+    for (std::size_t k = 0; k < venue.partitions_count(); ++k) {
+        const node::partition& p = venue.at(k);
+        if (p.is_of_several()) fmt::print("partition {}\n", p.name());
+        print_feed(p.feed.statistics());
+        if (!at_rest && p.thread != nullptr) continue;  // another thread runs the facility
+        fmt::print("sequenced    {} commands, state hash {:016x}\n", p.host.sequence(), p.host.state().state_hash());
+        if (p.journal == nullptr) continue;
+        for (const std::string& notice : p.journal->notices()) fmt::print("notice       {}\n", notice);
     }
     std::fflush(stdout);
 }

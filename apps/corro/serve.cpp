@@ -19,15 +19,13 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "journal_news.hpp"
-#include "node/account_changes.hpp"
-#include "node/configuration.hpp"
-#include "node/distributor_role.hpp"
-#include "node/exchange.hpp"
-#include "node/facility_role.hpp"
-#include "node/file_access.hpp"
-#include "node/gateway_role.hpp"
-#include "node/ports.hpp"
-#include "node/segmented_exchange.hpp"
+#include "node/configuration/configuration.hpp"
+#include "node/configuration/file_access.hpp"
+#include "node/links/distributor_role.hpp"
+#include "node/links/gateway_role.hpp"
+#include "node/venue/account_changes.hpp"
+#include "node/venue/ports.hpp"
+#include "node/venue/venue.hpp"
 #include "process.hpp"
 #include "report.hpp"
 
@@ -45,27 +43,15 @@ struct serve_options {
     std::string event_log;
     std::string venue_feed;
     std::string venue_snapshots;
+    std::string partition;
     std::string open_files = "refuse";
     std::uint32_t sample_every = 0;
     bool sample_given = false;
 };
 
-void print_report(const node::exchange& exchange) {
-    print_exchange_report(exchange);
-}
-void print_report(const node::segmented_exchange& exchange) {
-    print_segments_report(exchange, false);
-}
-
-std::vector<const node::host_journal*> journals_of(const node::exchange& exchange) {
-    return {exchange.journal()};
-}
-std::vector<const node::host_journal*> journals_of(const node::facility_role& facility) {
-    return {facility.journal()};
-}
-std::vector<const node::host_journal*> journals_of(const node::segmented_exchange& exchange) {
+std::vector<const node::host_journal*> journals_of(const node::venue& venue) {
     std::vector<const node::host_journal*> all;
-    for (std::size_t k = 0; k < exchange.segments_count(); ++k) all.push_back(exchange.at(k).journal.get());
+    for (std::size_t k = 0; k < venue.partitions_count(); ++k) all.push_back(venue.at(k).journal.get());
     return all;
 }
 
@@ -126,17 +112,16 @@ io::task<void> handle_sighup(Served* served, const serve_options* options, io::a
 
 // SIGUSR1 prints the tables, SIGUSR2 writes a snapshot, SIGHUP reads the keys again. The first SIGINT or SIGTERM closes
 // the venue; the second does not wait for slow logouts.
-template <class Exchange>
-io::task<void> handle_signals(Exchange* exchange, io::auto_event* hangup, io::signal_set* signals,
+io::task<void> handle_signals(node::venue* venue, io::auto_event* hangup, io::signal_set* signals,
                               io::context* context) {
     bool closing = false;
     while (true) {
         const auto signal = co_await signals->wait();
         if (!signal) co_return;
         if (*signal == SIGUSR1) {
-            print_report(*exchange);
+            print_report(*venue, false);
         } else if (*signal == SIGUSR2) {
-            exchange->write_snapshot();
+            venue->write_snapshot();
         } else if (*signal == SIGHUP) {
             hangup->set();
         } else if (closing) {
@@ -145,7 +130,7 @@ io::task<void> handle_signals(Exchange* exchange, io::auto_event* hangup, io::si
             closing = true;
             fmt::print("closing: no new connections, a logout to every session\n");
             std::fflush(stdout);
-            exchange->close();
+            venue->close();
         }
     }
 }
@@ -164,21 +149,26 @@ io::task<void> run_watched(Served* served, io::task_scope* watching) {
     if (failed) std::rethrow_exception(failed);
 }
 
-template <class Exchange>
-io::task<void> serve_until_closed(Exchange* exchange, const serve_options* options, io::context* context) {
+io::task<void> serve_until_closed(node::venue* venue, const serve_options* options, io::context* context) {
     io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP});
     release_signals();
     io::task_scope watching(*context);
     io::auto_event hangup;
-    watching.spawn(handle_sighup(exchange, options, &hangup));
-    watching.spawn(handle_signals(exchange, &hangup, &signals, context));
-    watching.spawn(print_journal_news(journals_of(*exchange)));
-    co_await run_watched(exchange, &watching);
+    watching.spawn(handle_sighup(venue, options, &hangup));
+    watching.spawn(handle_signals(venue, &hangup, &signals, context));
+    watching.spawn(print_journal_news(journals_of(*venue)));
+    co_await run_watched(venue, &watching);
 }
 
-const char* name_of(node::threading_mode threading, bool segments) {
-    if (threading == node::threading_mode::inline_) return "on one thread";
-    return segments ? "each segment on its own thread" : "the facility on its own thread";
+/// Where the facilities of a venue run.
+const char* threads_of(const node::configuration& c) {
+    if (c.threading == node::threading_mode::inline_) return "on one thread";
+    return c.partitions.empty() ? "the facility on its own thread" : "each partition on its own thread";
+}
+
+/// ", in 3 partitions" of a divided venue.
+std::string division_of(const node::configuration& c) {
+    return c.partitions.empty() ? std::string() : fmt::format(" in {} partitions", c.partitions.size());
 }
 
 void print_watching(const std::optional<io::endpoint>& metrics, const node::configuration& c) {
@@ -186,37 +176,27 @@ void print_watching(const std::optional<io::endpoint>& metrics, const node::conf
     if (!c.event_log.directory.empty()) fmt::print("  event log    {}\n", c.event_log.directory);
 }
 
-void print_segment(const node::segment& s) {
-    fmt::print("segment {} with {} instruments\n  feed         {}\n  snapshots    {}\n", s.name(),
-               s.own.instruments.size(), s.feed.feed_endpoint().to_string(), s.feed.snapshot_endpoint().to_string());
-    for (const std::string& line : s.own.lines) fmt::print("  line         {}\n", line);
-    if (const auto depth = s.feed.depth_endpoint()) fmt::print("  depth        {}\n", depth->to_string());
-    if (s.feed.lines() != nullptr && s.feed.lines()->retransmission_endpoint()) {
-        fmt::print("  lost packets {}\n", s.feed.lines()->retransmission_endpoint()->to_string());
+void print_partition(const node::partition& p) {
+    if (p.is_of_several()) fmt::print("partition {} with {} instruments\n", p.name(), p.own.instruments.size());
+    fmt::print("  feed         {}\n  snapshots    {}\n", p.feed.feed_endpoint().to_string(),
+               p.feed.snapshot_endpoint().to_string());
+    for (const std::string& line : p.own.lines) fmt::print("  line         {}\n", line);
+    if (const auto depth = p.feed.depth_endpoint()) fmt::print("  depth        {}\n", depth->to_string());
+    if (p.feed.lines() != nullptr && p.feed.lines()->retransmission_endpoint()) {
+        fmt::print("  lost packets {}\n", p.feed.lines()->retransmission_endpoint()->to_string());
     }
-    if (s.journal == nullptr) return;
-    fmt::print("  journal      {}, {}; {} commands replayed, state hash {:016x}\n", s.own.journal_directory,
-               journal::name_of(s.own.durability), s.journal->replayed_count(), s.host.state().state_hash());
-    if (s.journal->snapshot_sequence() != 0) {
-        fmt::print("  snapshot     of command {}\n", s.journal->snapshot_sequence());
+    if (p.journal == nullptr) return;
+    fmt::print("  journal      {}, {}; {} commands replayed, state hash {:016x}\n", p.own.journal_directory,
+               journal::name_of(p.own.durability), p.journal->replayed_count(), p.host.state().state_hash());
+    if (p.journal->snapshot_sequence() != 0) {
+        fmt::print("  snapshot     of command {}\n", p.journal->snapshot_sequence());
     }
-    for (const std::string& notice : s.journal->notices()) fmt::print("  notice       {}\n", notice);
+    for (const std::string& notice : p.journal->notices()) fmt::print("  notice       {}\n", notice);
 }
 
-int serve_segments(const serve_options& options, const node::configuration& configuration) {
-    io::context context(io::context_options(platform_named(options.io)));
-    node::segmented_exchange exchange(context, configuration);
-    fmt::print("corro {} serves venue {} with {} instruments in {} segments on {}, {}\n", CORRO_VERSION,
-               configuration.venue_name, configuration.instruments.size(), exchange.segments_count(),
-               context.backend_name(), name_of(configuration.threading, true));
-    fmt::print("  order entry  {}\n", exchange.order_entry_endpoint().to_string());
-    print_watching(exchange.metrics_endpoint(), configuration);
-    for (std::size_t k = 0; k < exchange.segments_count(); ++k) print_segment(exchange.at(k));
-    fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables, SIGUSR2 writes a snapshot.\n");
-    std::fflush(stdout);
-    io::block_on(context, serve_until_closed(&exchange, &options, &context));
-    print_segments_report(exchange, true);
-    return exchange.failure() == nullptr ? 0 : 1;
+void print_partitions(const node::venue& venue, const node::configuration& c) {
+    print_watching(venue.metrics_endpoint(), c);
+    for (std::size_t k = 0; k < venue.partitions_count(); ++k) print_partition(venue.at(k));
 }
 
 /// Applies the options that replace values of the file.
@@ -225,15 +205,13 @@ void override_threading(const serve_options& options, node::configuration& c) {
     c.threading = options.threading == "split" ? node::threading_mode::split : node::threading_mode::inline_;
 }
 
-/// For the roles of one facility, its gateway or its feed. The file's metrics and event log belong to the facility.
-/// Another process with the same file cannot use them; it gets its own on the command line.
-node::configuration configuration_of_one_facility(const serve_options& options) {
+/// For a part of a venue. The file's metrics and event log belong to the facility. Another process with the same file
+/// cannot use them; it gets its own on the command line.
+node::configuration configuration_of_role(const serve_options& options) {
     node::configuration c = configuration_of_server(options);
     if (options.role != "facility" || !options.metrics.empty()) c.metrics_listen = options.metrics;
     if (options.role != "facility" || !options.event_log.empty()) c.event_log.directory = options.event_log;
-    if (c.segments.empty()) return c;
-    throw node::configuration_error(options.config + ": segment: a venue of segments runs in one process; role \"" +
-                                    options.role + "\" cannot serve it");
+    return c;
 }
 
 int serve(const serve_options& options) {
@@ -245,39 +223,23 @@ int serve(const serve_options& options) {
     if (!options.event_log.empty()) configuration.event_log.directory = options.event_log;
     if (options.sample_given) configuration.timing_sample_every = options.sample_every;
     report_descriptors(node::descriptors_needed(configuration));
-    if (!configuration.segments.empty()) return serve_segments(options, configuration);
     io::context context(io::context_options(platform_named(options.io)));
-    node::exchange exchange(context, configuration);
-    fmt::print("corro {} serves venue {} with {} instruments on {}, {}\n", CORRO_VERSION, configuration.venue_name,
-               configuration.instruments.size(), context.backend_name(), name_of(configuration.threading, false));
-    fmt::print("  order entry  {}\n  feed         {}\n  snapshots    {}\n", exchange.order_entry_endpoint().to_string(),
-               exchange.feed_endpoint().to_string(), exchange.snapshot_endpoint().to_string());
-    if (const node::host_journal* journal = exchange.journal()) {
-        fmt::print("  journal      {}, {}; {} commands replayed, state hash {:016x}\n", configuration.journal_directory,
-                   journal::name_of(configuration.durability), journal->replayed_count(), exchange.state_hash());
-        if (journal->snapshot_sequence() != 0) {
-            fmt::print("  snapshot     of command {}\n", journal->snapshot_sequence());
-        }
-        for (const std::string& notice : journal->notices()) fmt::print("  notice       {}\n", notice);
-    }
-    for (const std::string& line : configuration.lines) fmt::print("  line         {}\n", line);
-    if (const auto depth = exchange.depth_endpoint()) fmt::print("  depth        {}\n", depth->to_string());
-    if (const auto metrics = exchange.metrics_endpoint()) {
-        fmt::print("  metrics      http://{}/metrics\n", metrics->to_string());
-    }
-    if (!configuration.event_log.directory.empty())
-        fmt::print("  event log    {}\n", configuration.event_log.directory);
-    if (const auto requests = exchange.retransmission_endpoint())
-        fmt::print("  lost packets {}\n", requests->to_string());
+    node::venue venue(context, configuration);
+    io::block_on(context, venue.start());
+    fmt::print("corro {} serves venue {} with {} instruments{} on {}, {}\n", CORRO_VERSION, configuration.venue_name,
+               configuration.instruments.size(), division_of(configuration), context.backend_name(),
+               threads_of(configuration));
+    fmt::print("  order entry  {}\n", venue.order_entry_endpoint().to_string());
+    print_partitions(venue, configuration);
     fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables, SIGUSR2 writes a snapshot.\n");
     std::fflush(stdout);
-    io::block_on(context, serve_until_closed(&exchange, &options, &context));
-    print_exchange_report(exchange);
-    return exchange.failure() == nullptr ? 0 : 1;
+    io::block_on(context, serve_until_closed(&venue, &options, &context));
+    print_report(venue, true);
+    return venue.failure() == nullptr ? 0 : 1;
 }
 
-// The first SIGINT or SIGTERM closes the role. SIGUSR2 makes a facility write a snapshot. Only an exchange in one
-// process has latency tables; SIGUSR1 must not end other roles.
+// The first SIGINT or SIGTERM closes the role. SIGUSR2 makes a facility write a snapshot. Only a venue in one process
+// has latency tables; SIGUSR1 must not end other roles.
 template <class Role>
 io::task<void> run_until_closed(Role* role, const serve_options* options, io::context* context) {
     const auto obey = [](Role* what, io::auto_event* hangup, io::signal_set* signals) -> io::task<void> {
@@ -307,9 +269,25 @@ io::task<void> run_until_closed(Role* role, const serve_options* options, io::co
     co_await run_watched(role, &watching);
 }
 
+/// The configuration of the partition whose feed a distributor publishes.
+node::configuration configuration_of_distributor(const serve_options& options) {
+    node::configuration c = configuration_of_role(options);
+    if (c.partitions.empty()) {
+        if (options.partition.empty()) return c;
+        throw node::configuration_error("--partition: the venue has no partitions");
+    }
+    std::string names;
+    for (std::size_t k = 0; k < c.partitions.size(); ++k) {
+        if (c.partitions[k].name == options.partition) return node::configuration_of_partition(c, k);
+        names += (names.empty() ? "" : ", ") + c.partitions[k].name;
+    }
+    throw node::configuration_error(
+        fmt::format("the venue has partitions, each with its own feed: choose one with --partition: {}", names));
+}
+
 int distribute(const serve_options& options) {
     raise_descriptor_limit();
-    const node::configuration configuration = configuration_of_one_facility(options);
+    const node::configuration configuration = configuration_of_distributor(options);
     if (options.venue_feed.empty() || options.venue_snapshots.empty()) {
         throw node::configuration_error(
             "a distributor needs its venue's ports: --venue-feed ADDRESS and --venue-snapshots ADDRESS");
@@ -330,7 +308,7 @@ int distribute(const serve_options& options) {
 
 int serve_facility(const serve_options& options) {
     raise_descriptor_limit();
-    node::configuration configuration = configuration_of_one_facility(options);
+    node::configuration configuration = configuration_of_role(options);
     override_threading(options, configuration);
     if (configuration.link_listen.empty())
         throw node::configuration_error(options.config +
@@ -338,28 +316,28 @@ int serve_facility(const serve_options& options) {
                                         "[link] with listen = \"venue.link\"");
     io::context context(io::context_options(platform_named(options.io)));
     const auto noticed = [](const std::string& what) { fmt::print(stderr, "corro serve: {}\n", what); };
-    node::facility_role facility(context, configuration, noticed);
-    fmt::print(
-        "corro {} is the facility of venue {} on {}, {}\n  link         {}\n  feed         {}\n  snapshots    {}\n",
-        CORRO_VERSION, configuration.venue_name, context.backend_name(), name_of(configuration.threading, false),
-        facility.link_address(), facility.feed_endpoint().to_string(), facility.snapshot_endpoint().to_string());
-    if (const node::host_journal* journal = facility.journal()) {
-        fmt::print("  journal      {}, {}; {} commands replayed, state hash {:016x}\n", configuration.journal_directory,
-                   journal::name_of(configuration.durability), journal->replayed_count(), facility.state_hash());
-        for (const std::string& notice : journal->notices()) fmt::print("  notice       {}\n", notice);
-    }
-    print_watching(facility.metrics_endpoint(), configuration);
+    node::venue facility(context, configuration, node::order_entry_place::over_gateways, noticed);
+    io::block_on(context, facility.start());
+    fmt::print("corro {} is the facility of venue {}{} on {}, {}\n  link         {}\n", CORRO_VERSION,
+               configuration.venue_name, division_of(configuration), context.backend_name(), threads_of(configuration),
+               facility.link_address());
+    print_partitions(facility, configuration);
     fmt::print("Ctrl-C closes it.\n");
     std::fflush(stdout);
     io::block_on(context, run_until_closed(&facility, &options, &context));
-    fmt::print("{} commands, state hash {:016x}; cancelled for {} sessions that were gone\n", facility.commands_count(),
-               facility.state_hash(), facility.cancels_executed());
+    for (std::size_t k = 0; k < facility.partitions_count(); ++k) {
+        const node::partition& p = facility.at(k);
+        if (p.is_of_several()) fmt::print("partition {}: ", p.name());
+        fmt::print("{} commands, state hash {:016x}{}", p.host.sequence(), p.host.state().state_hash(),
+                   k + 1 == facility.partitions_count() ? "; " : "\n");
+    }
+    fmt::print("cancelled for {} sessions that were gone\n", facility.links()->cancels_executed());
     return facility.failure() == nullptr ? 0 : 1;
 }
 
 int serve_gateway(const serve_options& options) {
     raise_descriptor_limit();
-    node::configuration configuration = configuration_of_one_facility(options);
+    node::configuration configuration = configuration_of_role(options);
     if (!options.listen.empty()) configuration.order_entry_listen = options.listen;
     if (!options.gateway.empty()) configuration.link_gateway = options.gateway;
     if (configuration.link_connect.empty())
@@ -421,6 +399,8 @@ void add_serve_command(command_line& line) {
                        "Number of this gateway, for the role gateway; instead of the configuration's");
     command.add_option("--venue-feed", options->venue_feed, "Feed port of the venue, for a distributor");
     command.add_option("--venue-snapshots", options->venue_snapshots, "Snapshot port of the venue, for a distributor");
+    command.add_option("--partition", options->partition,
+                       "Partition whose feed a distributor publishes, in a venue with partitions");
     command.add_option("--metrics", options->metrics,
                        "Address of the metrics, instead of the configuration's; the roles gateway and distributor "
                        "use only this option");

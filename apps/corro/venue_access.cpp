@@ -116,12 +116,12 @@ io::endpoint parse_address(const std::string& text) {
 }
 
 feed_addresses feed_of(const node::configuration& c, std::string_view symbol) {
-    if (c.segments.empty()) return {c.feed_listen, c.snapshot_listen};
-    std::size_t segment = 0;
+    if (c.partitions.empty()) return {c.feed_listen, c.snapshot_listen};
+    std::size_t partition = 0;
     for (const domain::instrument& i : c.instruments) {
-        if (i.name.view() == symbol) segment = node::segment_of(c, i);
+        if (i.name.view() == symbol) partition = node::partition_of(c, i);
     }
-    return {c.segments[segment].feed_listen, c.segments[segment].snapshot_listen};
+    return {c.partitions[partition].feed_listen, c.partitions[partition].snapshot_listen};
 }
 
 std::string_view logon_advice(std::error_code why) noexcept {

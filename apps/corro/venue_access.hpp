@@ -7,7 +7,7 @@
 
 #include "apps/command_line/command_line.hpp"
 #include "client/venue_endpoint.hpp"
-#include "node/configuration.hpp"
+#include "node/configuration/configuration.hpp"
 
 namespace corro::app {
 
@@ -17,8 +17,8 @@ struct feed_addresses {
     std::string snapshot;
 };
 
-/// Returns the feed of the instrument. A venue with segments has one feed per segment. An empty or unknown symbol means
-/// the first segment's feed.
+/// Returns the feed of the instrument. A venue with partitions has one feed per partition. An empty or unknown symbol
+/// means the first partition's feed.
 [[nodiscard]] feed_addresses feed_of(const node::configuration& c, std::string_view symbol);
 
 /// The options of a subcommand that logs on.

@@ -12,7 +12,7 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "market_watch.hpp"
-#include "node/configuration.hpp"
+#include "node/configuration/configuration.hpp"
 #include "screen.hpp"
 #include "venue_access.hpp"
 

@@ -18,9 +18,9 @@
 #include "lab/suites/asio_handlers.hpp"
 #include "lab/suites/venue_suite.hpp"
 #include "market_data/feed_publisher.hpp"
-#include "node/latency_tables.hpp"
-#include "node/matching_host.hpp"
-#include "node/order_entry_side.hpp"
+#include "node/venue/latency_tables.hpp"
+#include "node/venue/matching_host.hpp"
+#include "node/venue/order_entry.hpp"
 #include "wire/binary_codec.hpp"
 #include "wire/soup_bin_tcp.hpp"
 

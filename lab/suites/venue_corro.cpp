@@ -6,17 +6,18 @@
 
 #include "base/test_folder.hpp"
 #include "io/net/unix_socket.hpp"
+#include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "lab/child_process.hpp"
 #include "lab/suites/corro_backends.hpp"
 #include "lab/suites/corro_sockets.hpp"
 #include "lab/suites/venue_suite.hpp"
-#include "node/exchange.hpp"
+#include "node/venue/venue.hpp"
 
 namespace corro::lab {
 namespace {
 
-io::task<> end_with_the_clients(io::unix_stream control, node::exchange* serving) {
+io::task<> end_with_the_clients(io::unix_stream control, node::venue* serving) {
     std::array<std::byte, 1> nothing{};
     const io::io_result ended = co_await control.read_some(nothing);
     verify(static_cast<bool>(ended.error), "nothing comes over the control connection");
@@ -59,7 +60,8 @@ void serve(const variant& which, const venue_settings& settings, venue_report& r
     // A loop that never sleeps would take the processor from the thread that waits for the disk.
     if (settings.busy_poll && !which.durability) options.busy_poll = std::chrono::seconds(1);
     io::context on(options);
-    node::exchange serving(on, configuration);
+    node::venue serving(on, configuration);
+    io::block_on(on, serving.start());
     // As in production, the thread of matching and sessions has its own processor. The threads that wait for the disk
     // or write the event log exist already and may run on any processor, as may both threads of a split venue.
     if (which.threading == node::threading_mode::inline_) bind_to_processor(quiet_processor());

@@ -18,8 +18,8 @@
 #include "io/task/scope.hpp"
 #include "lab/suites/venue_suite.hpp"
 #include "lab/venue/venue_clients.hpp"
-#include "node/exchange.hpp"
-#include "node/host_journal.hpp"
+#include "node/recovery/host_journal.hpp"
+#include "node/venue/venue.hpp"
 
 namespace corro::lab {
 namespace {
@@ -31,7 +31,7 @@ constexpr double seconds_full = 0.3;
 constexpr std::uint64_t commands_between_yields = 256;
 
 /// A host with a journal and with traders, and without connections.
-class rehearsal final : private node::event_outlet {
+class rehearsal final : private node::event_sink {
  public:
     /// @param life  Which one of this journal; traders of other lives are not known.
     rehearsal(const node::configuration& c, std::uint32_t life)
@@ -104,7 +104,7 @@ class rehearsal final : private node::event_outlet {
     bool live_ = false;  ///< messages are new, not replayed
 };
 
-io::task<> close_soon(node::exchange* serving) {
+io::task<> close_soon(node::venue* serving) {
     co_await io::yield();
     serving->close();
 }
@@ -113,7 +113,8 @@ io::task<> close_soon(node::exchange* serving) {
 double start(const node::configuration& c, std::uint64_t commands_count, std::uint64_t hash, bool with_snapshot) {
     io::context on;
     const std::uint64_t before = clock().now_ticks();
-    node::exchange back(on, c);
+    node::venue back(on, c);
+    io::block_on(on, back.start());
     const auto taken = static_cast<double>(clock().between_ns(before, clock().now_ticks()));
     verify_equal(back.commands_count(), commands_count, "commands that came back");
     verify_equal(back.state_hash(), hash, "the hash of the state that came back");

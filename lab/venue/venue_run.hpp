@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "lab/measurement.hpp"
-#include "node/configuration.hpp"
-#include "node/latency_tables.hpp"
+#include "node/configuration/configuration.hpp"
+#include "node/venue/latency_tables.hpp"
 
 namespace corro::lab {
 

@@ -37,7 +37,7 @@ struct admin_request {
 };
 static_assert(std::is_trivially_copyable_v<admin_request>);
 
-/// The state of a venue, or of one of its segments, beside its gateway.
+/// The state of a venue, or of one of its partitions, beside its gateway.
 struct venue_report {
     std::uint64_t last_command = 0;      ///< sequenced
     std::uint64_t durable_command = 0;   ///< 0 without a journal
@@ -46,8 +46,8 @@ struct venue_report {
     domain::instrument_id instrument{};  ///< the requested one; 0 when it is not here
     domain::trading_phase phase = domain::trading_phase::continuous;
     journal_state journal = journal_state::no_journal;
-    std::uint8_t segment = 0;
-    std::uint8_t segments_count = 1;
+    std::uint8_t partition = 0;
+    std::uint8_t partitions_count = 1;
 };
 
 struct admin_reply {
@@ -59,7 +59,7 @@ static_assert(std::is_trivially_copyable_v<admin_reply>);
 
 struct admin_service {
     /// Takes a request of a session with the operator's right. The replies come by
-    /// order_entry_gateway::deliver_admin_reply, before this returns or later, a status once for each segment.
+    /// order_entry_gateway::deliver_admin_reply, before this returns or later, a status once for each partition.
     /// @return  none, or why there will be no reply.
     [[nodiscard]] virtual request_refusal ask(const admin_request& question) = 0;
 

@@ -83,7 +83,7 @@ io::task<bool> is_asked(std::size_t count) {
         [count](const test_venue&) { return under_test->desk.asked.size() >= count; });
 }
 
-TEST_F(order_entry_desk, tells_an_operator_how_every_segment_is) {
+TEST_F(order_entry_desk, tells_an_operator_how_every_partition_is) {
     all_.venue.run([](test_venue* v) -> io::task<> {
         client_pointer trader = co_await v->log_on(logon(1));
         client_pointer control = co_await v->log_on(logon(operator_account));
@@ -101,7 +101,7 @@ TEST_F(order_entry_desk, tells_an_operator_how_every_segment_is) {
         answer.venue.journal = journal_state::takes_cancels;
         answer.venue.instrument = answer.to.instrument;
         answer.venue.phase = domain::trading_phase::halted;
-        answer.venue.segments_count = 2;
+        answer.venue.partitions_count = 2;
         v->gateway.deliver_admin_reply(answer);
         const auto first = co_await control->expect<wire::venue_status>();
         CORRO_REQUIRE(first.has_value());
@@ -119,7 +119,7 @@ TEST_F(order_entry_desk, tells_an_operator_how_every_segment_is) {
         EXPECT_EQ(first->instrument.value, 2U);
         EXPECT_EQ(first->segment, 0U);
         EXPECT_EQ(first->segments_count, 2U);
-        answer.venue.segment = 1;
+        answer.venue.partition = 1;
         v->gateway.deliver_admin_reply(answer);
         const auto second = co_await control->expect<wire::venue_status>();
         CORRO_REQUIRE(second.has_value());

@@ -35,7 +35,7 @@ namespace {
 // | 24     | 8    | time of answer 1 |
 // | 32     | 8    | day_begin of the last reset |
 // | 40     | 4    | resets, and one |
-// | 44     | 4    | 1 if a reset is not in all segments |
+// | 44     | 4    | 1 if a reset is not in all partitions |
 //
 // In version 1 a session has the first 24 bytes only.
 constexpr std::array<char, 8> magic{'C', 'O', 'R', 'R', 'O', 'A', 'N', 'S'};
@@ -124,7 +124,7 @@ std::uint64_t answer_log::append(session& s, const domain::event& event) noexcep
     return number;
 }
 
-// After a partial reset the session's requests count from 1 in some segments and go on in the others. A whole reset
+// After a partial reset the session's requests count from 1 in some partitions and go on in the others. A whole reset
 // follows before the session is used.
 void answer_log::begin_again(session& s, const domain::numbers_reset& reset) noexcept {
     if (reset.is_partial != 0) {

@@ -337,7 +337,7 @@ void take_request(answer_log& log, std::uint32_t session, std::uint32_t number) 
     log.note(c);
 }
 
-/// A day of two sessions, of which the first begins again at 100 and is used; the other one only in a segment.
+/// A day of two sessions, of which the first begins again at 100 and is used; the other one only in a partition.
 answer_log two_days() {
     answer_log log(2);
     for (std::uint64_t i = 1; i <= 70; ++i) log.append(said_at(1, i, 50));

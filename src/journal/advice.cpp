@@ -18,7 +18,7 @@ std::string_view advice_for(std::error_code code) noexcept {
                "they are lost, `corro journal adopt` accepts the journal without their commands.";
     }
     if (code == journal_errc::different_moments) {
-        return "Take the folders of all segments from the same copy, made by `corro journal backup` or while the "
+        return "Take the folders of all partitions from the same copy, made by `corro journal backup` or while the "
                "venue "
                "did not "
                "run.";
@@ -27,7 +27,7 @@ std::string_view advice_for(std::error_code code) noexcept {
         return "Take all files of the journal from the same copy.";
     }
     if (code == journal_errc::foreign_venue) {
-        return "A journal must be read with the configuration that wrote it: the venue's name, its segments and its "
+        return "A journal must be read with the configuration that wrote it: the venue's name, its partitions and its "
                "[[instrument]] tables. Use that one, or choose another, empty directory.";
     }
     if (code == journal_errc::unsupported_version) return "Use the version of corro that wrote it.";

@@ -378,10 +378,10 @@ copier::outcome copier::check_settled(std::span<const std::uint64_t> last_sequen
         const std::string text =
             shard < last_sequences.size()
                 ? fmt::format(
-                      "{}: it records that the journal of segment {} of the venue had reached {}, but that "
+                      "{}: it records that the journal of partition {} of the venue had reached {}, but that "
                       "journal ends with sequence number {}",
                       directory_, shard + 1, marks[shard], last)
-                : fmt::format("{}: the journal of one segment of a venue that has several; copy all of them together",
+                : fmt::format("{}: the journal of one partition of a venue that has several; copy all of them together",
                               directory_);
         return std::unexpected(problem(journal_errc::different_moments, text, directory_));
     }

@@ -296,7 +296,7 @@ TEST_F(copies, that_are_not_finished_do_not_start) {
         small.fails_at = 0;
         // A manifest that could not be synced may be whole; then everything before it is on the disk.
         if (io::block_on(ctx, read_manifest(&small, "copy")).value_or(std::nullopt)) continue;
-        if (small.list("copy")->empty()) continue;  // it has another name then: node/venue_backup.hpp
+        if (small.list("copy")->empty()) continue;  // it has another name then: node/recovery/venue_backup.hpp
         EXPECT_FALSE(io::block_on(ctx, open_writer(&small, "copy", options_of())).has_value()) << "call " << at;
     }
 }

@@ -1,4 +1,4 @@
-// Test support: a venue of one facility or of two to four segments that is copied while it runs, and clients that
+// Test support: a venue of one facility or of two to four partitions that is copied while it runs, and clients that
 // remember their answers.
 #pragma once
 
@@ -26,16 +26,15 @@
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
 #include "journal/storage.hpp"
-#include "node/exchange.hpp"
-#include "node/segmented_exchange.hpp"
-#include "node/venue_backup.hpp"
+#include "node/recovery/venue_backup.hpp"
+#include "node/venue/test_venue.hpp"
 #include "venue_process.hpp"
 
 namespace corro::testing {
 
-/// A venue with this number of segments, each with one instrument; 1 means one facility. Its journals' segments are
+/// A venue with this number of partitions, each with one instrument; 1 means one facility. Its journals' segments are
 /// short and soon removed, and snapshots are frequent.
-[[nodiscard]] inline node::configuration venue_to_copy(node::threading_mode threading, std::size_t segments_count,
+[[nodiscard]] inline node::configuration venue_to_copy(node::threading_mode threading, std::size_t partitions_count,
                                                        const std::string& directory) {
     node::configuration c = small_venue(threading);
     c.journal_directory = directory;
@@ -43,21 +42,21 @@ namespace corro::testing {
     c.journal_segments_kept = 1;
     c.snapshots_kept = 2;
     c.snapshot_every = 300;
-    while (c.instruments.size() < segments_count) {
+    while (c.instruments.size() < partitions_count) {
         domain::instrument i = c.instruments.front();
         i.id = domain::instrument_id{static_cast<std::uint32_t>(c.instruments.size() + 1)};
         i.name = domain::symbol{"I" + std::to_string(i.id.value)};
         c.instruments.push_back(i);
     }
-    if (segments_count == 1) return c;
-    for (std::uint32_t k = 0; k < segments_count; ++k) {
+    if (partitions_count == 1) return c;
+    for (std::uint32_t k = 0; k < partitions_count; ++k) {
         c.instruments[k].product = domain::product_id{k + 1};
-        node::segment_configuration s;
+        node::partition_configuration s;
         s.name = "PART" + std::to_string(k + 1);
         s.products = {domain::product_id{k + 1}};
         s.orders_max = c.orders_max;
         s.feed_listen = s.snapshot_listen = "127.0.0.1:0";
-        c.segments.push_back(s);
+        c.partitions.push_back(s);
     }
     return c;
 }
@@ -107,7 +106,7 @@ struct copied_market {
     }
 };
 
-/// Returns an order that rests or trades in any segment, or sometimes a mass cancel, which concerns every segment.
+/// Returns an order that rests or trades in any partition, or sometimes a mass cancel, which concerns every partition.
 [[nodiscard]] inline domain::command next_order(copied_market* m) {
     domain::command c;
     c.kind = domain::command_kind::enter_order;

@@ -35,7 +35,7 @@ int copies_wanted() {
 
 struct copied_mode {
     node::threading_mode threading;
-    std::size_t segments_count;
+    std::size_t partitions_count;
 };
 
 /// The longest wait for a copy's answers. Only a copy that lacks some takes this long.
@@ -121,7 +121,7 @@ void copy_again_and_again(const copied_mode& mode, std::uint64_t seed) {
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
     const base::test_folder folder;
     const std::string directory = folder.path() + "/journal";
-    const node::configuration c = testing::venue_to_copy(mode.threading, mode.segments_count, directory);
+    const node::configuration c = testing::venue_to_copy(mode.threading, mode.partitions_count, directory);
     copied_market m(seed, static_cast<std::uint32_t>(c.instruments.size()));
     std::vector<memory> told;
     const int count = copies_wanted();
@@ -132,7 +132,7 @@ void copy_again_and_again(const copied_mode& mode, std::uint64_t seed) {
         ASSERT_EQ(m.failure, "");
         EXPECT_TRUE(venue.close().sound) << "the venue does not mind being copied";
     }
-    const std::string first = directory + (mode.segments_count == 1 ? "" : "/PART1") + "/" + journal::segment_name(1);
+    const std::string first = directory + (mode.partitions_count == 1 ? "" : "/PART1") + "/" + journal::segment_name(1);
     const bool any_gone = !std::filesystem::exists(first);
     for (int i = 0; i < count; ++i) {
         SCOPED_TRACE(::testing::Message() << "copy " << i);
@@ -149,13 +149,13 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(copied_mode{node::threading_mode::inline_, 1}, copied_mode{node::threading_mode::split, 1},
                       copied_mode{node::threading_mode::split, 2}, copied_mode{node::threading_mode::inline_, 3},
                       copied_mode{node::threading_mode::split, 4}),
-    [](const auto& p) { return testing::name_of(p.param.threading) + "_" + std::to_string(p.param.segments_count); });
+    [](const auto& p) { return testing::name_of(p.param.threading) + "_" + std::to_string(p.param.partitions_count); });
 
 TEST_P(copies_of_a_running_venue, D10_start_and_tell_what_was_told_number_for_number) {
-    if (GetParam().segments_count == 1) {
-        copy_again_and_again<node::exchange>(GetParam(), base::test_seed());
+    if (GetParam().partitions_count == 1) {
+        copy_again_and_again<node::testing::started_venue>(GetParam(), base::test_seed());
     } else {
-        copy_again_and_again<node::segmented_exchange>(GetParam(), base::test_seed());
+        copy_again_and_again<node::testing::started_venue>(GetParam(), base::test_seed());
     }
 }
 

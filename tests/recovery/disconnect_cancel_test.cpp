@@ -18,8 +18,8 @@
 #include "io/loop/timer.hpp"
 #include "io/task/block_on.hpp"
 #include "io/testing/test_require.hpp"
+#include "partitions_process.hpp"
 #include "roles_venue.hpp"
-#include "segments_process.hpp"
 #include "venue_process.hpp"
 
 namespace corro {
@@ -227,9 +227,9 @@ TEST_P(disconnect_cancel, S2_is_carried_out_after_the_process_has_died) {
     live_and_die<testing::venue_process>(c);
 }
 
-TEST_P(disconnect_cancel, S2_is_carried_out_in_every_segment_after_the_process_has_died) {
+TEST_P(disconnect_cancel, S2_is_carried_out_in_every_partition_after_the_process_has_died) {
     const base::test_folder directory;
-    live_and_die<testing::segments_process>(with_sessions(testing::two_segments(GetParam(), directory.path())));
+    live_and_die<testing::partitions_process>(with_sessions(testing::two_partitions(GetParam(), directory.path())));
 }
 
 /// Kills the facility's process, or all processes.

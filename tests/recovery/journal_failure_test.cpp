@@ -22,7 +22,7 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "node/exchange.hpp"
+#include "node/venue/test_venue.hpp"
 #include "seen_from_outside.hpp"
 
 namespace corro {
@@ -59,7 +59,7 @@ domain::command order(std::uint64_t name) {
     return c;
 }
 
-io::task<std::unique_ptr<client::order_session>> log_on(node::exchange* venue, std::uint32_t account) {
+io::task<std::unique_ptr<client::order_session>> log_on(node::venue* venue, std::uint32_t account) {
     client::credentials who = testing::who(account, 1);
     who.cancel_on_disconnect = false;
     auto session = co_await client::order_session::log_on(venue->order_entry_endpoint(), who);
@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(modes, journal_failure, ::testing::Values(threading_mod
                          [](const auto& m) { return testing::name_of(m.param); });
 
 /// Trades until the venue ends by itself.
-io::task<void> trade_until_it_ends(io::context* context, node::exchange* venue, breaks* disk) {
+io::task<void> trade_until_it_ends(io::context* context, node::venue* venue, breaks* disk) {
     io::task_scope serving(*context);
     serving.spawn(venue->run());
     auto session = co_await log_on(venue, 1);
@@ -109,7 +109,7 @@ TEST_P(journal_failure, O3_ends_the_venue_and_is_in_the_log) {
     const node::configuration c = venue_in(directory, GetParam(), &disk);
     {
         io::context context;
-        node::exchange venue(context, c);
+        node::testing::started_venue venue(context, c);
         EXPECT_EQ(venue.failure(), nullptr);
         io::block_on(context, trade_until_it_ends(&context, &venue, &disk));
         ASSERT_NE(venue.failure(), nullptr) << "`corro serve` returns 1 then";
@@ -118,7 +118,7 @@ TEST_P(journal_failure, O3_ends_the_venue_and_is_in_the_log) {
     EXPECT_NE(logged(c).find("journal_failed"), std::string::npos);
 }
 
-io::task<void> fail_and_look(io::context* context, node::exchange* venue, breaks* disk) {
+io::task<void> fail_and_look(io::context* context, node::venue* venue, breaks* disk) {
     io::task_scope serving(*context);
     serving.spawn(venue->run());
     const io::endpoint metrics = *venue->metrics_endpoint();
@@ -161,13 +161,13 @@ TEST_P(journal_failure, O3_refuses_logons_by_name_and_is_not_ready_where_the_ven
     node::configuration c = venue_in(directory, GetParam(), &disk);
     c.ends_with_journal = false;
     io::context context;
-    node::exchange venue(context, c);
+    node::testing::started_venue venue(context, c);
     io::block_on(context, fail_and_look(&context, &venue, &disk));
     EXPECT_NE(venue.failure(), nullptr);
 }
 
 /// Fills the disk with orders and its reserve with cancels. Then an operator uses the kill switch.
-io::task<void> fill_and_stop(io::context* context, node::exchange* venue, breaks* disk) {
+io::task<void> fill_and_stop(io::context* context, node::venue* venue, breaks* disk) {
     io::task_scope serving(*context);
     serving.spawn(venue->run());
     auto session = co_await log_on(venue, 1);
@@ -207,7 +207,7 @@ TEST_P(journal_failure, S3_a_kill_switch_works_on_a_full_disk) {
     breaks disk(io::file_call::preallocate, ENOSPC);
     const node::configuration c = venue_in(directory, GetParam(), &disk);
     io::context context;
-    node::exchange venue(context, c);
+    node::testing::started_venue venue(context, c);
     io::block_on(context, fill_and_stop(&context, &venue, &disk));
     EXPECT_EQ(venue.failure(), nullptr) << "a full disk is no failure";
 }
@@ -238,13 +238,13 @@ TEST_P(journal_failure, O1_order_entry_opens_when_the_recovery_is_over) {
     node::configuration c = venue_in(directory, GetParam(), &disk);
     {
         io::context context;
-        const node::exchange venue(context, c);
+        const node::testing::started_venue venue(context, c);
         disk.port = venue.order_entry_endpoint().port();
         c.order_entry_listen = venue.order_entry_endpoint().to_string();
     }
     disk.looks = disk.found = 0;
     io::context context;
-    const node::exchange venue(context, c);
+    const node::testing::started_venue venue(context, c);
     EXPECT_GT(disk.looks, 3);
     EXPECT_EQ(disk.found, 0) << "somebody could have connected during the recovery";
 }

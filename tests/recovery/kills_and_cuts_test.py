@@ -23,7 +23,7 @@ from cut_venue import SEED, end_load, run_tests, start_load, start_venue, wait_f
 from running_exchange import CORRO, change_text, demo_configuration
 from tearing_disk import TearingDisk
 
-# Segments, what the sockets stand on, durability.
+# Partitions, what the sockets stand on, durability.
 VENUES = [(1, "epoll", "group"), (2, "uring", "group"), (3, "epoll", "each"), (4, "uring", "group"), (1, "uring", "each"),
           (2, "epoll", "group")]
 CUTS = int(os.environ.get("CORRO_CUTS", "4" if not LONG else "200"))
@@ -34,29 +34,29 @@ HAS_URING = "uring" in subprocess.run([CORRO, "serve", "--help"], capture_output
 class Venue:
     """`corro serve` with its journal on a disk whose power fails."""
 
-    def __init__(self, folder, dice, segments, backend, durability):
+    def __init__(self, folder, dice, partitions, backend, durability):
         self.backend = backend
         self.config = demo_configuration(folder)
         facility = (f'[facility]\njournal = "{folder}/disk/journal"\ndurability = "{durability}"\n'
                     f'journal_segment_bytes = {dice.choice((65_536, 131_072, 524_288))}\nsnapshot_every = 2_000\n')
         change_text(self.config, ("[venue]\n", facility + "[venue]\n"))
-        if segments > 1:
-            self.divide(segments)
+        if partitions > 1:
+            self.divide(partitions)
         self.program = None
 
-    def divide(self, segments):
-        """Gives each of the first instruments a segment of its own, and the last one all others."""
+    def divide(self, partitions):
+        """Gives each of the first instruments a partition of its own, and the last one all others."""
         with open(self.config, encoding="utf-8") as file:
             text = file.read()
         text = re.sub(r'^(feed|snapshot)_listen = .*\n', "", text, flags=re.MULTILINE)
         instruments = [int(each) for each in re.findall(r'^\[\[instrument\]\]\nid = (\d+)', text, flags=re.MULTILINE)]
         products = sorted({int(each) for each in re.findall(r'^product = (\d+)', text, flags=re.MULTILINE)})
-        assert len(instruments) >= segments
-        named = instruments[:segments - 1]
+        assert len(instruments) >= partitions
+        named = instruments[:partitions - 1]
         for number, instrument in enumerate(named):
-            text += (f'\n[[segment]]\nname = "PART{number + 1}"\ninstruments = [{instrument}]\norders_max = 100_000\n'
+            text += (f'\n[[partition]]\nname = "PART{number + 1}"\ninstruments = [{instrument}]\norders_max = 100_000\n'
                      'feed_listen = "127.0.0.1:0"\nsnapshot_listen = "127.0.0.1:0"\n')
-        text += (f'\n[[segment]]\nname = "REST"\nproducts = {products}\norders_max = 100_000\n'
+        text += (f'\n[[partition]]\nname = "REST"\nproducts = {products}\norders_max = 100_000\n'
                  'feed_listen = "127.0.0.1:0"\nsnapshot_listen = "127.0.0.1:0"\n')
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(text)
@@ -68,14 +68,14 @@ class Venue:
 
 
 class KillsAndCuts(unittest.TestCase):
-    def trade(self, seed, segments, backend, durability, cuts, ignores_syncs=False):
+    def trade(self, seed, partitions, backend, durability, cuts, ignores_syncs=False):
         """@return The exit code of the clients' program, its and the venue's output, kills, sectors and names that the disk has lost."""
         dice = random.Random(seed)
         kills = 0
         load = None
         with tempfile.TemporaryDirectory() as folder, \
                 TearingDisk(os.path.join(folder, "disk"), dice.random(), ignores_syncs) as disk:
-            venue = Venue(folder, dice, segments, backend, durability)
+            venue = Venue(folder, dice, partitions, backend, durability)
             try:
                 self.assertTrue(venue.start(), venue.program.words())
                 load = start_load(venue.config, CLIENTS)
@@ -121,18 +121,18 @@ class KillsAndCuts(unittest.TestCase):
         each_round = 4 if LONG else 1
         rounds = (CUTS + each_round - 1) // each_round
         for number in range(rounds):
-            segments, backend, durability = VENUES[number % len(VENUES)]
+            partitions, backend, durability = VENUES[number % len(VENUES)]
             if backend == "uring" and not HAS_URING:
                 print("without io_uring in this build: epoll instead")
                 backend = "epoll"
             seed = SEED + number
-            with self.subTest(seed=seed, segments=segments, backend=backend, durability=durability):
+            with self.subTest(seed=seed, partitions=partitions, backend=backend, durability=durability):
                 cuts = min(each_round, CUTS - number * each_round)
-                status, said, kills, lost = self.trade(seed, segments, backend, durability, cuts)
+                status, said, kills, lost = self.trade(seed, partitions, backend, durability, cuts)
                 self.assertEqual(status, 0, f"CORRO_SEED={seed}\n{said}")
                 sent = re.search(rf"{CLIENTS} clients sent (\d+) requests", said)[1]
                 self.assertIn(f"answered once {sent}, lost 0", said)
-                print(f"{segments} segments, {backend}, {durability}: {kills} kills and {cuts} power cuts took {lost} sectors and "
+                print(f"{partitions} partitions, {backend}, {durability}: {kills} kills and {cuts} power cuts took {lost} sectors and "
                       f"names; {sent} requests answered once", flush=True)
 
     @unittest.skipIf(LONG, "./test runs it")

@@ -14,7 +14,7 @@
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/with_timeout.hpp"
-#include "node/journal_replay.hpp"
+#include "node/recovery/journal_replay.hpp"
 #include "roles_venue.hpp"
 
 namespace corro {
@@ -29,10 +29,10 @@ outcome start_second(node::configuration c) {
     c.feed_listen = c.snapshot_listen = "127.0.0.1:0";
     testing::process second(
         [&c](io::context& context) {
-            std::unique_ptr<node::facility_role> role;
+            std::unique_ptr<node::testing::started_facility> role;
             auto how = outcome::other_error;
             try {
-                role = std::make_unique<node::facility_role>(context, c);
+                role = std::make_unique<node::testing::started_facility>(context, c);
                 how = outcome::runs;
             } catch (const node::recovery_error&) {
                 how = outcome::journal_in_use;
@@ -45,7 +45,7 @@ outcome start_second(node::configuration c) {
             if (role == nullptr) ::_exit(0);
             return role;
         },
-        [](const node::facility_role&) { return testing::report(); });
+        [](const node::venue&) { return testing::report(); });
     return static_cast<outcome>(second.read().port);
 }
 

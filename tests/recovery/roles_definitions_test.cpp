@@ -44,10 +44,10 @@ io::task<domain::event> ask(client::order_session* session, domain::command c) {
     }
 }
 
-domain::command definition() {
+domain::command definition(std::uint32_t like) {
     domain::definition d;
     d.id = new_id;
-    d.like = domain::instrument_id{1};
+    d.like = domain::instrument_id{like};
     d.name = domain::symbol{"NINE"};
     d.given = domain::definition_field::expiry;
     d.expiry = domain::time_ns{1'000};
@@ -65,11 +65,11 @@ domain::command order(std::int64_t price, std::uint64_t name) {
     return c;
 }
 
-io::task<void> define(const testing::roles_venue* venue) {
+io::task<void> define(const testing::roles_venue* venue, std::uint32_t like) {
     const session_pointer trader = co_await log_on(venue->order_entry(), 1);
     const session_pointer control = co_await log_on(venue->order_entry(), 2);
     CORRO_REQUIRE(trader != nullptr && control != nullptr);
-    const domain::event done = co_await ask(control.get(), definition());
+    const domain::event done = co_await ask(control.get(), definition(like));
     EXPECT_EQ(done.kind, domain::event_kind::request_done);
     CORRO_REQUIRE(control->instruments().find(new_id) != nullptr);
     domain::command opening;
@@ -105,16 +105,15 @@ io::task<void> trade(const testing::roles_venue* venue, std::int64_t price) {
     ADD_FAILURE() << "the feed does not show the order at " << price;
 }
 
-TEST(roles_definitions, survive_the_death_of_each_process) {
-    const base::test_folder folder;
-    testing::roles_venue venue(folder.path(), testing::link_name());
-    for (node::configuration* c : {&venue.at_facility, &venue.at_gateways[0], &venue.at_distributor}) {
+/// @param like  The instrument that the new one is like.
+void define_and_kill_each_process(testing::roles_venue& venue, std::uint32_t like) {
+    for (node::configuration* c : venue.all_configurations()) {
         c->instruments_reserved = 1;
         c->accounts[1].is_operator = true;
     }
     venue.start();
     io::context context;
-    io::block_on(context, define(&venue));
+    io::block_on(context, define(&venue, like));
     io::block_on(context, trade(&venue, 100));
     venue.gateways[0]->kill();
     venue.start_gateway();
@@ -129,6 +128,25 @@ TEST(roles_definitions, survive_the_death_of_each_process) {
     io::block_on(context, trade(&venue, 103));
     const testing::report last = venue.facility->close();
     EXPECT_NE(last.state_hash, 0U);
+    EXPECT_EQ(venue.start_facility().state_hash, last.state_hash) << "from the snapshots";
+}
+
+class roles_definitions : public ::testing::TestWithParam<node::threading_mode> {};
+INSTANTIATE_TEST_SUITE_P(threads, roles_definitions,
+                         ::testing::Values(node::threading_mode::inline_, node::threading_mode::split),
+                         [](const auto& mode) { return testing::name_of(mode.param); });
+
+TEST_P(roles_definitions, survive_the_death_of_each_process) {
+    const base::test_folder folder;
+    testing::roles_venue venue(folder.path(), testing::link_name(), {""}, GetParam());
+    define_and_kill_each_process(venue, 1);
+}
+
+TEST_P(roles_definitions, survive_the_death_of_each_process_of_a_divided_venue) {
+    const base::test_folder folder;
+    testing::roles_venue venue(folder.path(), testing::link_name(), {""}, GetParam());
+    venue.divide();
+    define_and_kill_each_process(venue, 2);
 }
 
 }  // namespace

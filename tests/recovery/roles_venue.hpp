@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "../system/exchange_under_test.hpp"
-#include "node/distributor_role.hpp"
-#include "node/facility_role.hpp"
-#include "node/gateway_role.hpp"
+#include "node/links/distributor_role.hpp"
+#include "node/links/gateway_role.hpp"
+#include "node/venue/test_venue.hpp"
 #include "role_process.hpp"
 
 namespace corro::testing {
@@ -96,10 +96,33 @@ struct roles_venue {
         gateways.resize(names.size());
     }
 
+    /// Divides the venue before its start: every instrument is a partition. The distributor publishes the feed of the
+    /// second one.
+    void divide() {
+        for (const domain::instrument& i : at_facility.instruments) {
+            node::partition_configuration p;
+            p.name = "PART" + std::to_string(i.id.value);
+            p.instruments = {i.id};
+            p.orders_max = at_facility.orders_max;
+            p.feed_listen = ports.emplace_back().on_loopback();
+            p.snapshot_listen = ports.emplace_back().on_loopback();
+            for (node::configuration* c : all_configurations()) c->partitions.push_back(p);
+        }
+        node::configuration own = node::configuration_of_partition(at_distributor, 1);
+        own.feed_listen = at_distributor.feed_listen;
+        own.snapshot_listen = at_distributor.snapshot_listen;
+        at_distributor = own;
+    }
+    [[nodiscard]] std::vector<node::configuration*> all_configurations() {
+        std::vector<node::configuration*> all{&at_facility, &at_distributor};
+        for (node::configuration& c : at_gateways) all.push_back(&c);
+        return all;
+    }
+
     report start_facility() {
         facility = std::make_unique<process>(
             [this](io::context& context) {
-                auto role = std::make_unique<node::facility_role>(context, at_facility);
+                auto role = std::make_unique<node::testing::started_facility>(context, at_facility);
                 process::say(say(*role));
                 return role;
             },
@@ -126,9 +149,12 @@ struct roles_venue {
     void start_distributor() {
         distributor = std::make_unique<process>(
             [this](io::context& context) {
-                auto role = std::make_unique<node::distributor_role>(context, at_distributor,
-                                                                     *io::endpoint::parse(at_facility.feed_listen),
-                                                                     *io::endpoint::parse(at_facility.snapshot_listen));
+                const bool is_divided = !at_facility.partitions.empty();
+                const std::string& feed = is_divided ? at_facility.partitions[1].feed_listen : at_facility.feed_listen;
+                const std::string& snapshots =
+                    is_divided ? at_facility.partitions[1].snapshot_listen : at_facility.snapshot_listen;
+                auto role = std::make_unique<node::distributor_role>(
+                    context, at_distributor, *io::endpoint::parse(feed), *io::endpoint::parse(snapshots));
                 process::say(report());
                 return role;
             },
@@ -140,11 +166,13 @@ struct roles_venue {
         for (std::size_t i = 0; i < gateways.size(); ++i) start_gateway(i);
         start_distributor();
     }
-    static report say(const node::facility_role& role) {
+    static report say(const node::venue& role) {
         report r;
         r.commands_count = role.commands_count();
-        r.state_hash = role.state_hash();
-        r.cancels_executed = role.cancels_executed();
+        for (std::size_t k = 0; k < role.partitions_count(); ++k) {
+            r.state_hash = r.state_hash * 31 + role.at(k).host.state().state_hash();
+        }
+        r.cancels_executed = role.links()->cancels_executed();
         if (const auto metrics = role.metrics_endpoint()) r.metrics_port = metrics->port();
         return r;
     }

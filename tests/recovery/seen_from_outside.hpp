@@ -15,7 +15,7 @@
 #include "io/net/endpoint.hpp"
 #include "io/net/tcp.hpp"
 #include "io/task/task.hpp"
-#include "node/configuration.hpp"
+#include "node/configuration/configuration.hpp"
 
 namespace corro::testing {
 

@@ -16,7 +16,7 @@
 #include "io/loop/context.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/task/block_on.hpp"
-#include "node/exchange.hpp"
+#include "node/venue/test_venue.hpp"
 #include "serve_until_told.hpp"
 
 namespace corro::testing {
@@ -134,7 +134,7 @@ struct venue_report {
     bool sound = false;
 };
 
-inline venue_report report_of(const node::exchange& exchange) {
+inline venue_report report_of(const node::venue& exchange) {
     venue_report r;
     r.commands_count = exchange.commands_count();
     r.state_hash = exchange.state_hash();
@@ -147,6 +147,6 @@ inline venue_report report_of(const node::exchange& exchange) {
     return r;
 }
 
-using venue_process = forked_venue<node::exchange, report_of>;
+using venue_process = forked_venue<node::testing::started_venue, report_of>;
 
 }  // namespace corro::testing

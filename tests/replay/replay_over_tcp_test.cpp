@@ -3,7 +3,7 @@
 
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
-#include "node/exchange.hpp"
+#include "node/venue/test_venue.hpp"
 #include "recorded/replay/order_tape_fixture.hpp"
 #include "recorded/replay/quote_flow.hpp"
 #include "recorded/replay/recorded_files_fixture.hpp"
@@ -70,7 +70,7 @@ struct tcp_replay {
     }
 
     io::context context;
-    node::exchange exchange;
+    node::testing::started_venue exchange;
     venue_addresses addresses;
     client::credentials who;
     difference_log log;

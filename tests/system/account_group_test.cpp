@@ -10,8 +10,8 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "node/configuration.hpp"
-#include "node/exchange.hpp"
+#include "node/configuration/configuration.hpp"
+#include "node/venue/test_venue.hpp"
 
 namespace corro {
 namespace {
@@ -65,7 +65,7 @@ domain::command order(std::uint64_t number) {
     return c;
 }
 
-io::task<void> trade_beside_a_copy(io::context* context, node::exchange* exchange) {
+io::task<void> trade_beside_a_copy(io::context* context, node::venue* exchange) {
     io::task_scope serving(*context);
     serving.spawn(exchange->run());
     const io::endpoint venue = exchange->order_entry_endpoint();
@@ -102,7 +102,7 @@ io::task<void> trade_beside_a_copy(io::context* context, node::exchange* exchang
 
 TEST(S8_account_group, is_heard_by_its_drop_copy_and_nobody_else_is) {
     io::context context;
-    node::exchange exchange(context, venue_with_a_group());
+    node::testing::started_venue exchange(context, venue_with_a_group());
     io::block_on(context, trade_beside_a_copy(&context, &exchange));
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Accounts, limits and keys that change while a venue runs: by SIGHUP, in one process, in segments and in roles; and what
+"""Accounts, limits and keys that change while a venue runs: by SIGHUP, in one process, in partitions and in roles; and what
 a start finds after a kill, with the file of before and with that of after.
 
 usage: accounts_test.py CORRO SOURCE_FOLDER
@@ -160,8 +160,8 @@ class Accounts(unittest.TestCase):
     def test_they_come_to_a_venue_on_two_threads(self):
         self.check_venue("demo.toml", "--threading", "split")
 
-    def test_they_come_to_every_segment(self):
-        self.check_venue("segments.toml")
+    def test_they_come_to_every_partition(self):
+        self.check_venue("partitions.toml")
 
     def test_gateways_with_other_keys_or_accounts_lose_their_link(self):
         config = self.configuration("demo.toml")

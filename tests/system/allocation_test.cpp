@@ -17,7 +17,7 @@
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
-#include "node/exchange.hpp"
+#include "node/venue/test_venue.hpp"
 
 namespace {
 
@@ -98,7 +98,7 @@ io::task<void> trade(client::order_session* session, client::trader* trader, con
     into->complete = true;
 }
 
-io::task<void> measure(io::context* context, node::exchange* exchange, counts* into) {
+io::task<void> measure(io::context* context, node::venue* exchange, counts* into) {
     auto session = co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, 1));
     auto feed = co_await client::feed_session::join(exchange->feed_endpoint(), exchange->snapshot_endpoint());
     if (!session || !feed) co_return;
@@ -117,7 +117,7 @@ io::task<void> measure(io::context* context, node::exchange* exchange, counts* i
     (*feed)->abandon();
 }
 
-io::task<void> run_all(io::context* context, node::exchange* exchange, counts* into) {
+io::task<void> run_all(io::context* context, node::venue* exchange, counts* into) {
     io::task_scope serving(*context);
     serving.spawn(exchange->run());
     co_await measure(context, exchange, into);
@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(threads, allocation,
 
 TEST_P(allocation, none_per_message_through_gateway_facility_feed_and_clients) {
     io::context context;
-    node::exchange exchange(context, testing::small_venue(GetParam()));
+    node::testing::started_venue exchange(context, testing::small_venue(GetParam()));
     counts c;
     io::block_on(context, run_all(&context, &exchange, &c));
     EXPECT_TRUE(c.complete);

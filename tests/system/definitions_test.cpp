@@ -16,7 +16,7 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "node/exchange.hpp"
+#include "node/venue/test_venue.hpp"
 
 namespace corro {
 namespace {
@@ -36,7 +36,7 @@ node::configuration venue_of(const std::string& journal, node::threading_mode th
     return c;
 }
 
-io::task<session_pointer> log_on(const node::exchange* venue, std::uint32_t account) {
+io::task<session_pointer> log_on(const node::venue* venue, std::uint32_t account) {
     client::credentials who = testing::who(account, 1);
     who.cancel_on_disconnect = false;
     auto session = co_await client::order_session::log_on(venue->order_entry_endpoint(), who);
@@ -97,7 +97,7 @@ io::task<bool> read_up_to(client::feed_session* feed, std::uint64_t last) {
     co_return true;
 }
 
-io::task<void> define_and_trade(const node::exchange* venue) {
+io::task<void> define_and_trade(const node::venue* venue) {
     const session_pointer trader = co_await log_on(venue, 1);
     const session_pointer control = co_await log_on(venue, 2);
     CORRO_REQUIRE(trader != nullptr && control != nullptr);
@@ -137,7 +137,7 @@ io::task<void> define_and_trade(const node::exchange* venue) {
 }
 
 /// A later run: the instrument exists, and another one like it can be defined.
-io::task<void> go_on(const node::exchange* venue, bool defines_another) {
+io::task<void> go_on(const node::venue* venue, bool defines_another) {
     const session_pointer trader = co_await log_on(venue, 1);
     const session_pointer control = co_await log_on(venue, 2);
     CORRO_REQUIRE(trader != nullptr && control != nullptr);
@@ -156,7 +156,7 @@ io::task<void> go_on(const node::exchange* venue, bool defines_another) {
 }
 
 template <class Body>
-io::task<void> live(io::context* context, node::exchange* venue, Body body) {
+io::task<void> live(io::context* context, node::venue* venue, Body body) {
     io::task_scope serving(*context);
     serving.spawn(venue->run());
     co_await body(venue);
@@ -168,7 +168,7 @@ io::task<void> live(io::context* context, node::exchange* venue, Body body) {
 template <class Body>
 std::uint64_t live_once(const node::configuration& c, std::uint64_t hash_before, Body body) {
     io::context context;
-    node::exchange venue(context, c);
+    node::testing::started_venue venue(context, c);
     if (hash_before != 0) {
         EXPECT_EQ(venue.state_hash(), hash_before);
     }
@@ -194,13 +194,13 @@ TEST_P(definitions, are_known_to_sessions_and_feed_and_after_restarts) {
     const node::configuration c = venue_of(folder.path() + "/journal", GetParam());
     std::uint64_t hash = live_once(c, 0, define_and_trade);
     // Starts from the last snapshot.
-    hash = live_once(c, hash, [](const node::exchange* venue) { return go_on(venue, true); });
+    hash = live_once(c, hash, [](const node::venue* venue) { return go_on(venue, true); });
     // Starts from the snapshot before that. The commands after it define an instrument like one in the snapshot.
     remove_newest_snapshot(c.journal_directory);
-    hash = live_once(c, hash, [](const node::exchange* venue) { return go_on(venue, false); });
+    hash = live_once(c, hash, [](const node::venue* venue) { return go_on(venue, false); });
     // Starts from the journal alone.
     for (int i = 0; i < 2; ++i) remove_newest_snapshot(c.journal_directory);
-    static_cast<void>(live_once(c, hash, [](const node::exchange* venue) { return go_on(venue, false); }));
+    static_cast<void>(live_once(c, hash, [](const node::venue* venue) { return go_on(venue, false); }));
 }
 
 }  // namespace

@@ -19,8 +19,8 @@
 #include "io/testing/test_require.hpp"
 #include "market_data/feed_publisher.hpp"
 #include "market_data/subscriber_server.hpp"
-#include "node/distributor_role.hpp"
-#include "node/exchange.hpp"
+#include "node/links/distributor_role.hpp"
+#include "node/venue/test_venue.hpp"
 
 namespace corro {
 namespace {
@@ -58,7 +58,7 @@ io::task<bool> read_up_to(client::feed_session* feed, std::uint64_t last) {
     co_return true;
 }
 
-void expect_books_of(const node::exchange& venue, const client::feed_session& feed) {
+void expect_books_of(const node::venue& venue, const client::feed_session& feed) {
     for (const std::uint32_t id : {1U, 2U}) {
         const auto* ours = feed.book(domain::instrument_id{id});
         const auto* theirs = venue.book(domain::instrument_id{id});
@@ -68,7 +68,7 @@ void expect_books_of(const node::exchange& venue, const client::feed_session& fe
     }
 }
 
-io::task<void> one_life(io::context* context, node::exchange* venue) {
+io::task<void> one_life(io::context* context, node::venue* venue) {
     io::task_scope serving(*context);
     serving.spawn(venue->run());
     co_await trade(venue->order_entry_endpoint(), 1, 300);
@@ -95,7 +95,7 @@ io::task<void> one_life(io::context* context, node::exchange* venue) {
 
 TEST(distributor_role, publishes_the_venues_feed_under_the_venues_numbers) {
     io::context context;
-    node::exchange venue(context, testing::small_venue());
+    node::testing::started_venue venue(context, testing::small_venue());
     io::block_on(context, one_life(&context, &venue));
 }
 

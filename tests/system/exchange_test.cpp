@@ -18,7 +18,7 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/task/with_timeout.hpp"
-#include "node/exchange.hpp"
+#include "node/venue/test_venue.hpp"
 
 namespace corro {
 namespace {
@@ -43,8 +43,7 @@ struct outcome {
     bool books_equal = false;
 };
 
-io::task<void> trade_and_compare(io::context* context, node::exchange* exchange, std::uint64_t with_seed,
-                                 outcome* into) {
+io::task<void> trade_and_compare(io::context* context, node::venue* exchange, std::uint64_t with_seed, outcome* into) {
     auto session = co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, 1));
     if (!session) co_return;
     client::trader trader(client::trader_options(), instruments_of(**session),
@@ -98,7 +97,7 @@ io::task<void> trade_and_compare(io::context* context, node::exchange* exchange,
     static_cast<void>(context);
 }
 
-io::task<void> run_with(io::context* context, node::exchange* exchange, std::uint64_t with_seed, outcome* into) {
+io::task<void> run_with(io::context* context, node::venue* exchange, std::uint64_t with_seed, outcome* into) {
     io::task_scope serving(*context);
     serving.spawn(exchange->run());
     co_await trade_and_compare(context, exchange, with_seed, into);
@@ -108,7 +107,7 @@ io::task<void> run_with(io::context* context, node::exchange* exchange, std::uin
 
 outcome run_once(node::threading_mode threading, std::uint64_t with_seed) {
     io::context context;
-    node::exchange exchange(context, testing::small_venue(threading));
+    node::testing::started_venue exchange(context, testing::small_venue(threading));
     outcome result;
     io::block_on(context, run_with(&context, &exchange, with_seed, &result));
     return result;
@@ -140,7 +139,7 @@ TEST_P(exchange, the_same_requests_lead_to_the_same_state) {
     EXPECT_NE(one.state_hash, other.state_hash) << "another seed, another market";
 }
 
-io::task<void> crowd(io::context* context, node::exchange* exchange, bool* said_goodbye) {
+io::task<void> crowd(io::context* context, node::venue* exchange, bool* said_goodbye) {
     io::task_scope serving(*context);
     serving.spawn(exchange->run());
     auto polite = co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, 1));
@@ -171,7 +170,7 @@ TEST(exchange_threading, does_not_change_the_state_that_the_same_requests_lead_t
 
 TEST_P(exchange, closes_with_open_sessions_silent_strangers_and_subscribers) {
     io::context context;
-    node::exchange venue(context, testing::small_venue(GetParam()));
+    node::testing::started_venue venue(context, testing::small_venue(GetParam()));
     bool said_goodbye = false;
     io::block_on(context, crowd(&context, &venue, &said_goodbye));
     EXPECT_TRUE(said_goodbye);
@@ -182,17 +181,17 @@ TEST_P(exchange, closes_with_open_sessions_silent_strangers_and_subscribers) {
 
 TEST_P(exchange, says_which_port_it_cannot_have) {
     io::context context;
-    node::exchange first(context, testing::small_venue(GetParam()));
+    node::testing::started_venue first(context, testing::small_venue(GetParam()));
     node::configuration second = testing::small_venue(GetParam());
     second.feed_listen = first.feed_endpoint().to_string();
     try {
-        node::exchange refused(context, second);
+        node::testing::started_venue refused(context, second);
         FAIL() << "two exchanges on one port";
     } catch (const std::system_error& e) {
         EXPECT_NE(std::string(e.what()).find("market_data.feed_listen"), std::string::npos) << e.what();
     }
     second.feed_listen = "nowhere";
-    EXPECT_THROW(node::exchange(context, second), node::configuration_error);
+    EXPECT_THROW(node::testing::started_venue(context, second), node::configuration_error);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "client/order_session.hpp"
 #include "io/net/endpoint.hpp"
-#include "node/configuration.hpp"
+#include "node/configuration/configuration.hpp"
 
 namespace corro::testing {
 

@@ -24,7 +24,7 @@
 #include "io/task/scope.hpp"
 #include "io/task/with_timeout.hpp"
 #include "io/testing/test_require.hpp"
-#include "node/exchange.hpp"
+#include "node/venue/test_venue.hpp"
 
 namespace corro {
 namespace {
@@ -115,7 +115,7 @@ struct stormy_venue {
     io::context context;
     bad_line a;
     bad_line b;
-    node::exchange exchange;
+    node::testing::started_venue exchange;
 };
 
 std::vector<domain::instrument> instruments_of(const client::order_session& session) {
@@ -125,7 +125,7 @@ std::vector<domain::instrument> instruments_of(const client::order_session& sess
 }
 
 /// Sends requests of a seeded trader and waits for each answer.
-io::task<bool> trade(node::exchange* exchange, std::uint32_t session_number, std::uint64_t seed, int requests_count) {
+io::task<bool> trade(node::venue* exchange, std::uint32_t session_number, std::uint64_t seed, int requests_count) {
     auto session =
         co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, session_number));
     if (!session) co_return false;
@@ -163,7 +163,7 @@ io::task<std::error_code> follow(client::line_feed* feed, std::uint64_t last) {
     co_return std::error_code();
 }
 
-bool books_are_equal(const client::market_image& ours, const node::exchange& venue) {
+bool books_are_equal(const client::market_image& ours, const node::venue& venue) {
     bool equal = true;
     ours.instruments().for_each([&](const domain::instrument& i) {
         const auto* one = ours.book(i.id);
@@ -266,14 +266,14 @@ TEST(line_feed, two_members_of_a_multicast_group_see_the_market_and_its_end) {
     c.retransmission_listen = "127.0.0.1:0";
     c.multicast_interface = loopback_interface;
     c.multicast_hops = 0;
-    node::exchange exchange(context, c);
+    node::testing::started_venue exchange(context, c);
     client::line_feed_options options;
     options.lines = {group};
     options.multicast_interface = loopback_interface;
     options.retransmissions = *exchange.retransmission_endpoint();
     options.snapshot = exchange.snapshot_endpoint();
 
-    const auto body = [](io::context* on, node::exchange* x, client::line_feed_options how) -> io::task<void> {
+    const auto body = [](io::context* on, node::venue* x, client::line_feed_options how) -> io::task<void> {
         io::task_scope serving(*on);
         serving.spawn(x->run());
         auto one = co_await client::line_feed::join(how);
@@ -296,7 +296,7 @@ TEST(line_feed, two_members_of_a_multicast_group_see_the_market_and_its_end) {
         receiving.request_stop();
         co_await receiving.join();
     };
-    const auto in_time = [](io::context* on, node::exchange* x, client::line_feed_options how,
+    const auto in_time = [](io::context* on, node::venue* x, client::line_feed_options how,
                             decltype(body) inner) -> io::task<void> {
         const auto done = co_await io::with_timeout(io::test_patience, inner(on, x, how));
         EXPECT_TRUE(done) << "the test did not come to its end";

@@ -19,7 +19,7 @@
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
 #include "journal/reader.hpp"
-#include "node/exchange.hpp"
+#include "node/venue/test_venue.hpp"
 
 namespace corro {
 namespace {
@@ -83,7 +83,7 @@ io::task<void> trade(recorded_run* run, std::uint32_t index, io::endpoint venue,
     static_cast<void>(co_await session.log_out());
 }
 
-io::task<void> run_clients(recorded_run* run, node::exchange* exchange, std::uint64_t seed) {
+io::task<void> run_clients(recorded_run* run, node::venue* exchange, std::uint64_t seed) {
     io::context& on = co_await io::this_context();
     io::task_scope serving(on);
     serving.spawn(exchange->run());
@@ -116,7 +116,7 @@ void record(recorded_run* run, node::threading_mode threading, std::uint64_t see
     run->venue.durability = journal::durability::async;
     io::context context;
     {
-        node::exchange exchange(context, run->venue);
+        node::testing::started_venue exchange(context, run->venue);
         io::block_on(context, run_clients(run, &exchange, seed));
     }
     io::block_on(context, read_journal(run, &context));

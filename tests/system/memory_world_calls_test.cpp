@@ -22,7 +22,7 @@
 #include "io/loop/timer.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
-#include "node/exchange.hpp"
+#include "node/venue/test_venue.hpp"
 #include "sim/world.hpp"
 #include "wire/authentication.hpp"
 
@@ -82,7 +82,7 @@ int serve_without_the_kernel(bool makes_a_call) {
     node::configuration c = testing::small_venue();
     c.journal_directory = "/journal";
     c.durability = journal::durability::group;
-    node::exchange venue(server, c);
+    node::testing::started_venue venue(server, c);
     io::task_scope serving(server);
     serving.spawn(venue.run());
     int answered = 0;

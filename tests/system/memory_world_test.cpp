@@ -25,10 +25,9 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/task/with_timeout.hpp"
-#include "node/distributor_role.hpp"
-#include "node/exchange.hpp"
-#include "node/facility_role.hpp"
-#include "node/gateway_role.hpp"
+#include "node/links/distributor_role.hpp"
+#include "node/links/gateway_role.hpp"
+#include "node/venue/test_venue.hpp"
 #include "sim/world.hpp"
 
 namespace corro {
@@ -102,7 +101,7 @@ io::task<void> take_part(io::endpoint venue, std::uint32_t account, std::uint64_
     static_cast<void>(co_await (*session)->log_out());
 }
 
-io::task<void> serve_until(node::exchange* venue, io::remote_event* ends) {
+io::task<void> serve_until(node::venue* venue, io::remote_event* ends) {
     io::context& here = co_await io::this_context();
     io::task_scope serving(here);
     serving.spawn(venue->run());
@@ -134,7 +133,7 @@ result run(node::threading_mode threading, std::uint64_t seed) {
     c.busy_poll = 0us;  // time stands still while somebody polls
     result all;
     {
-        node::exchange venue(server, c);
+        node::testing::started_venue venue(server, c);
         io::remote_event ends(server);
         io::task_scope there(server);
         there.spawn(serve_until(&venue, &ends));
@@ -160,7 +159,7 @@ struct life {
     seen client;
 };
 
-io::task<void> trade_and_save(node::exchange* venue, std::uint64_t seed, std::uint64_t first_name, seen* into) {
+io::task<void> trade_and_save(node::venue* venue, std::uint64_t seed, std::uint64_t first_name, seen* into) {
     client::credentials who = testing::who(1, 1);
     who.cancel_on_disconnect = false;
     auto session = co_await client::order_session::log_on(venue->order_entry_endpoint(), who);
@@ -178,7 +177,7 @@ life live(sim::world* world, const node::configuration& c, std::uint64_t seed, s
     io::context there(on_it);
     life one;
     {
-        node::exchange venue(server, c);
+        node::testing::started_venue venue(server, c);
         one.begins_with = venue.state_hash();
         io::remote_event ends(server);
         io::task_scope serving(server);
@@ -207,7 +206,7 @@ class roles {
         for (std::size_t k = 0; k < names.size(); ++k) own.accounts[k].gateway = names[k];
         own.link_listen = "@corro-in-memory";
         own.link_secret.fill(std::byte{0x5c});
-        facility_ = std::make_unique<node::facility_role>(facility_context_, own);
+        facility_ = std::make_unique<node::testing::started_facility>(facility_context_, own);
         serving_facility_.spawn(facility_->run());
         own.link_connect = std::exchange(own.link_listen, std::string());
         own.journal_directory.clear();
@@ -225,7 +224,7 @@ class roles {
 
     [[nodiscard]] const std::optional<io::endpoint>& gateway(std::size_t k) const noexcept { return at_[k]; }
     [[nodiscard]] const node::distributor_role& feed() const noexcept { return *feed_; }
-    [[nodiscard]] const node::facility_role& facility() const noexcept { return *facility_; }
+    [[nodiscard]] const node::venue& facility() const noexcept { return *facility_; }
 
     void end() {
         for (std::size_t k = 0; k < gateways_.size(); ++k) {
@@ -243,7 +242,7 @@ class roles {
     io::context facility_context_;
     std::array<std::unique_ptr<io::context>, 2> gateway_contexts_;
     io::context feed_context_;
-    std::unique_ptr<node::facility_role> facility_;
+    std::unique_ptr<node::testing::started_facility> facility_;
     std::array<std::unique_ptr<node::gateway_role>, 2> gateways_;
     std::unique_ptr<node::distributor_role> feed_;
     std::array<std::optional<io::endpoint>, 2> at_;

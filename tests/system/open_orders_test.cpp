@@ -13,10 +13,8 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "node/exchange.hpp"
-#include "node/facility_role.hpp"
-#include "node/gateway_role.hpp"
-#include "node/segmented_exchange.hpp"
+#include "node/links/gateway_role.hpp"
+#include "node/venue/test_venue.hpp"
 
 namespace corro {
 namespace {
@@ -64,27 +62,26 @@ io::task<void> enter_beyond(io::context* context, Exchange* exchange) {
 
 TEST(open_orders, N6_are_limited_in_an_exchange) {
     io::context context;
-    node::exchange exchange(context, limited_venue());
+    node::testing::started_venue exchange(context, limited_venue());
     io::block_on(context, enter_beyond(&context, &exchange));
 }
 
-TEST(open_orders, N6_are_limited_in_every_segment) {
+TEST(open_orders, N6_are_limited_in_every_partition) {
     node::configuration c = limited_venue();
     for (const domain::instrument& i : c.instruments) {
-        node::segment_configuration s;
+        node::partition_configuration s;
         s.name = std::string(i.name.view());
         s.instruments = {i.id};
         s.orders_max = c.orders_max;
         s.feed_listen = s.snapshot_listen = "127.0.0.1:0";
-        c.segments.push_back(s);
+        c.partitions.push_back(s);
     }
     io::context context;
-    node::segmented_exchange exchange(context, c);
+    node::testing::started_venue exchange(context, c);
     io::block_on(context, enter_beyond(&context, &exchange));
 }
 
-io::task<void> enter_beyond_at_a_gateway(io::context* context, node::facility_role* facility,
-                                         const node::configuration* c) {
+io::task<void> enter_beyond_at_a_gateway(io::context* context, node::venue* facility, const node::configuration* c) {
     io::endpoint where;
     io::manual_event is_open;
     node::gateway_role gateway(*context, *c, [&where, &is_open](io::endpoint opened) {
@@ -107,7 +104,7 @@ TEST(open_orders, N6_are_limited_by_a_facility_for_its_gateways) {
     c.link_secret.fill(std::byte{0x5c});
     c.link_listen = c.link_connect = "@corro-open-orders-" + std::to_string(std::random_device{}());
     io::context context;
-    node::facility_role facility(context, c);
+    node::testing::started_facility facility(context, c);
     io::block_on(context, enter_beyond_at_a_gateway(&context, &facility, &c));
 }
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "../recovery/segmented_venue.hpp"
+#include "../recovery/partitioned_venue.hpp"
 #include "base/test_folder.hpp"
 #include "client/order_session.hpp"
 #include "exchange_under_test.hpp"
@@ -21,38 +21,37 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "node/exchange.hpp"
-#include "node/facility_role.hpp"
-#include "node/gateway_role.hpp"
-#include "node/segmented_exchange.hpp"
+#include "node/links/gateway_role.hpp"
+#include "node/venue/test_venue.hpp"
 
 namespace corro {
 namespace {
 
 /// The composition of a venue.
-enum class shape : std::uint8_t { in_line, split, segments_in_line, segments_split, roles, roles_split };
+enum class shape : std::uint8_t { in_line, split, partitions_in_line, partitions_split, roles, roles_split };
 
 struct mode {
     shape made_of;
     bool has_journal;
 };
 
-[[nodiscard]] bool has_segments(shape s) noexcept {
-    return s == shape::segments_in_line || s == shape::segments_split;
+[[nodiscard]] bool has_partitions(shape s) noexcept {
+    return s == shape::partitions_in_line || s == shape::partitions_split;
 }
 
 std::string name_of(const mode& m) {
-    constexpr const char* names[] = {"in_line", "split", "segments_in_line", "segments_split", "roles", "roles_split"};
+    constexpr const char* names[] = {"in_line",          "split", "partitions_in_line",
+                                     "partitions_split", "roles", "roles_split"};
     return std::string(names[static_cast<int>(m.made_of)]) + (m.has_journal ? "_with_journal" : "_without_journal");
 }
 
-/// Two accounts; the second is an operator's. With segments, the second instrument is in another segment.
+/// Two accounts; the second is an operator's. With partitions, the second instrument is in another partition.
 node::configuration operated_venue(const mode& m, const std::string& directory) {
     const bool is_split =
-        m.made_of == shape::split || m.made_of == shape::segments_split || m.made_of == shape::roles_split;
+        m.made_of == shape::split || m.made_of == shape::partitions_split || m.made_of == shape::roles_split;
     const auto threading = is_split ? node::threading_mode::split : node::threading_mode::inline_;
     node::configuration c =
-        has_segments(m.made_of) ? testing::two_segments(threading) : testing::small_venue(threading);
+        has_partitions(m.made_of) ? testing::two_partitions(threading) : testing::small_venue(threading);
     c.accounts[1].is_operator = true;
     if (m.has_journal) c.journal_directory = directory + "/journal";
     c.journal_segment_bytes = 512U * 1024;
@@ -68,27 +67,27 @@ class running_venue {
         if (m.made_of == shape::roles || m.made_of == shape::roles_split) {
             c.link_secret.fill(std::byte{0x5c});
             c.link_listen = "@corro-operator-" + std::filesystem::path(directory).filename().string();
-            facility_ = std::make_unique<node::facility_role>(context, c);
+            facility_ = std::make_unique<node::testing::started_facility>(context, c);
             c.link_connect = c.link_listen;
             c.event_log.directory.clear();
             gateway_ = std::make_unique<node::gateway_role>(context, c, [this](io::endpoint at) { gateway_at_ = at; });
-        } else if (has_segments(m.made_of)) {
-            segmented_ = std::make_unique<node::segmented_exchange>(context, c);
+        } else if (has_partitions(m.made_of)) {
+            partitioned_ = std::make_unique<node::testing::started_venue>(context, c);
         } else {
-            exchange_ = std::make_unique<node::exchange>(context, c);
+            exchange_ = std::make_unique<node::testing::started_venue>(context, c);
         }
     }
 
     void run(io::task_scope& scope) {
         if (exchange_ != nullptr) scope.spawn(exchange_->run());
-        if (segmented_ != nullptr) scope.spawn(segmented_->run());
+        if (partitioned_ != nullptr) scope.spawn(partitioned_->run());
         if (facility_ == nullptr) return;
         scope.spawn(facility_->run());
         scope.spawn(gateway_->run());
     }
     void close() {
         if (exchange_ != nullptr) exchange_->close();
-        if (segmented_ != nullptr) segmented_->close();
+        if (partitioned_ != nullptr) partitioned_->close();
         if (facility_ == nullptr) return;
         gateway_->close();
         facility_->close();
@@ -97,9 +96,9 @@ class running_venue {
     io::task<std::unique_ptr<client::order_session>> log_on(std::uint32_t account) {
         while (facility_ != nullptr && !gateway_at_)
             static_cast<void>(co_await io::sleep_for(std::chrono::milliseconds(2)));
-        const io::endpoint where = exchange_ != nullptr    ? exchange_->order_entry_endpoint()
-                                   : segmented_ != nullptr ? segmented_->order_entry_endpoint()
-                                                           : *gateway_at_;
+        const io::endpoint where = exchange_ != nullptr      ? exchange_->order_entry_endpoint()
+                                   : partitioned_ != nullptr ? partitioned_->order_entry_endpoint()
+                                                             : *gateway_at_;
         client::credentials who = testing::who(account, 1);
         who.cancel_on_disconnect = false;  // its records would count as commands
         auto session = co_await client::order_session::log_on(where, who);
@@ -108,12 +107,12 @@ class running_venue {
     }
 
     /// nullptr for another composition.
-    [[nodiscard]] const node::exchange* exchange() const noexcept { return exchange_.get(); }
+    [[nodiscard]] const node::venue* exchange() const noexcept { return exchange_.get(); }
 
  private:
-    std::unique_ptr<node::exchange> exchange_;
-    std::unique_ptr<node::segmented_exchange> segmented_;
-    std::unique_ptr<node::facility_role> facility_;
+    std::unique_ptr<node::testing::started_venue> exchange_;
+    std::unique_ptr<node::testing::started_venue> partitioned_;
+    std::unique_ptr<node::testing::started_facility> facility_;
     std::unique_ptr<node::gateway_role> gateway_;
     std::optional<io::endpoint> gateway_at_;
 };
@@ -161,17 +160,17 @@ io::task<statuses> status_of(client::order_session* control, std::uint64_t quest
     co_return all;
 }
 
-/// Asks until a segment and its journal, if any, have reached `command` with nothing waiting. A facility on its own
+/// Asks until a partition and its journal, if any, have reached `command` with nothing waiting. A facility on its own
 /// thread reports its position after its answers have been sent.
-io::task<statuses> settled_status(client::order_session* control, std::size_t segment, std::uint64_t command,
+io::task<statuses> settled_status(client::order_session* control, std::size_t partition, std::uint64_t command,
                                   bool has_journal, std::uint32_t instrument = 0) {
     statuses all;
     std::uint64_t question = 70;
     do {
         all = co_await status_of(control, ++question, instrument);
-        if (all.size() <= segment || all[segment].last_command.value > command) co_return statuses();
-    } while (all[segment].last_command.value != command || all[segment].commands_waiting != 0 ||
-             all[segment].durable_command.value != (has_journal ? command : 0));
+        if (all.size() <= partition || all[partition].last_command.value > command) co_return statuses();
+    } while (all[partition].last_command.value != command || all[partition].commands_waiting != 0 ||
+             all[partition].durable_command.value != (has_journal ? command : 0));
     co_return all;
 }
 
@@ -226,22 +225,23 @@ class an_operator : public ::testing::TestWithParam<mode> {
 INSTANTIATE_TEST_SUITE_P(modes, an_operator,
                          ::testing::Values(mode{shape::in_line, false}, mode{shape::in_line, true},
                                            mode{shape::split, false}, mode{shape::split, true},
-                                           mode{shape::segments_in_line, false}, mode{shape::segments_in_line, true},
-                                           mode{shape::segments_split, true}, mode{shape::roles, false},
-                                           mode{shape::roles, true}, mode{shape::roles_split, true}),
+                                           mode{shape::partitions_in_line, false},
+                                           mode{shape::partitions_in_line, true}, mode{shape::partitions_split, true},
+                                           mode{shape::roles, false}, mode{shape::roles, true},
+                                           mode{shape::roles_split, true}),
                          [](const auto& m) { return name_of(m.param); });
 
 /// With a journal.
 class an_operator_of_a_lasting_venue : public an_operator {};
 INSTANTIATE_TEST_SUITE_P(modes, an_operator_of_a_lasting_venue,
                          ::testing::Values(mode{shape::in_line, true}, mode{shape::split, true},
-                                           mode{shape::segments_in_line, true}, mode{shape::segments_split, true},
+                                           mode{shape::partitions_in_line, true}, mode{shape::partitions_split, true},
                                            mode{shape::roles, true}, mode{shape::roles_split, true}),
                          [](const auto& m) { return name_of(m.param); });
 
 io::task<void> ask_how_it_is(conversation* c) {
     statuses before = co_await settled_status(c->control.get(), 0, 0, c->m.has_journal);
-    CORRO_REQUIRE(before.size() == (has_segments(c->m.made_of) ? 2 : 1));
+    CORRO_REQUIRE(before.size() == (has_partitions(c->m.made_of) ? 2 : 1));
     EXPECT_EQ(before[0].feed_sequence.value, 1U);
     EXPECT_EQ(before[0].instrument.value, 0U) << "none was asked for";
     const bool entered = co_await is_done(c->trader.get(), order(1, 7));
@@ -268,18 +268,18 @@ TEST_P(an_operator, is_told_how_the_venue_is) {
 }
 
 io::task<void> ask_for_phases(conversation* c) {
-    const std::size_t segment = has_segments(c->m.made_of) ? 1 : 0;
-    statuses before = co_await settled_status(c->control.get(), segment, 0, c->m.has_journal, 2);
-    CORRO_REQUIRE(before.size() == segment + 1);
-    EXPECT_EQ(before[segment].instrument.value, 2U);
-    EXPECT_EQ(before[segment].trading_phase, domain::trading_phase::continuous);
+    const std::size_t partition = has_partitions(c->m.made_of) ? 1 : 0;
+    statuses before = co_await settled_status(c->control.get(), partition, 0, c->m.has_journal, 2);
+    CORRO_REQUIRE(before.size() == partition + 1);
+    EXPECT_EQ(before[partition].instrument.value, 2U);
+    EXPECT_EQ(before[partition].trading_phase, domain::trading_phase::continuous);
     const bool halted = co_await is_done(c->control.get(), halt(2));
     CORRO_REQUIRE(halted);
-    statuses after = co_await settled_status(c->control.get(), segment, 1, c->m.has_journal, 2);
-    CORRO_REQUIRE(after.size() == segment + 1);
-    EXPECT_EQ(after[segment].instrument.value, 2U);
-    EXPECT_EQ(after[segment].trading_phase, domain::trading_phase::halted);
-    if (segment != 0) {
+    statuses after = co_await settled_status(c->control.get(), partition, 1, c->m.has_journal, 2);
+    CORRO_REQUIRE(after.size() == partition + 1);
+    EXPECT_EQ(after[partition].instrument.value, 2U);
+    EXPECT_EQ(after[partition].trading_phase, domain::trading_phase::halted);
+    if (partition != 0) {
         EXPECT_EQ(after[0].instrument.value, 0U) << "it does not trade there";
     }
     statuses other = co_await status_of(c->control.get(), 1, 1);
@@ -296,11 +296,11 @@ TEST_P(an_operator, is_told_the_phase_of_an_instrument) {
 }
 
 io::task<void> ask_for_a_phase_again(conversation* c) {
-    const std::size_t segment = has_segments(c->m.made_of) ? 1 : 0;
+    const std::size_t partition = has_partitions(c->m.made_of) ? 1 : 0;
     statuses told = co_await status_of(c->control.get(), 1, 2);
-    CORRO_REQUIRE(told.size() == segment + 1);
-    EXPECT_EQ(told[segment].instrument.value, 2U);
-    EXPECT_EQ(told[segment].trading_phase, domain::trading_phase::halted);
+    CORRO_REQUIRE(told.size() == partition + 1);
+    EXPECT_EQ(told[partition].instrument.value, 2U);
+    EXPECT_EQ(told[partition].trading_phase, domain::trading_phase::halted);
 }
 
 TEST_P(an_operator_of_a_lasting_venue, is_told_the_phase_also_after_a_restart) {
@@ -338,7 +338,8 @@ io::task<void> wish_for_a_snapshot(conversation* c) {
 TEST_P(an_operator, has_a_snapshot_made_while_the_venue_runs_or_is_told_why_not) {
     converse(wish_for_a_snapshot);
     const bool is_made = GetParam().has_journal;
-    const std::string journal = directory_.path() + (has_segments(GetParam().made_of) ? "/journal/FIRST" : "/journal");
+    const std::string journal =
+        directory_.path() + (has_partitions(GetParam().made_of) ? "/journal/FIRST" : "/journal");
     const std::string name = journal + "/00000000000000000001.snapshot";
     EXPECT_EQ(std::filesystem::exists(name), is_made);
     std::ifstream log(directory_.path() + "/log/records.1.jsonl");

@@ -134,11 +134,11 @@ class Program(unittest.TestCase):
             self.assertIn(f"order_entry.listen: cannot listen on {exchange.addresses['order entry']}", second.stderr)
             self.assertIn("perhaps an exchange that still runs", second.stderr)
 
-    def test_watches_the_segment_that_has_the_instrument(self):
+    def test_watches_the_partition_that_has_the_instrument(self):
         ports = {name: str(port) for name, port in zip(("7001", "7002", "7003", "7004", "7005", "7009"), free_ports(6))}
-        config = os.path.join(self.folder.name, "segments.toml")
-        with open(os.path.join(SOURCE, "config", "segments.toml"), encoding="utf-8") as file:
-            text = file.read().replace("/tmp/corro-segments", os.path.join(self.folder.name, "journal"))
+        config = os.path.join(self.folder.name, "partitions.toml")
+        with open(os.path.join(SOURCE, "config", "partitions.toml"), encoding="utf-8") as file:
+            text = file.read().replace("/tmp/corro-partitions", os.path.join(self.folder.name, "journal"))
         with open(config, "w", encoding="utf-8") as file:
             file.write(re.sub(r":(700\d)", lambda m: ":" + ports[m[1]], text))
         with subprocess.Popen([CORRO, "serve", "--config", config], stdout=subprocess.PIPE, text=True,

@@ -13,7 +13,7 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "node/exchange.hpp"
+#include "node/venue/test_venue.hpp"
 
 namespace corro {
 namespace {
@@ -24,7 +24,7 @@ using client::order_session;
 constexpr std::uint32_t sessions_count = 1'000;
 
 struct storm {
-    node::exchange* exchange = nullptr;
+    node::venue* exchange = nullptr;
     std::vector<std::unique_ptr<order_session>> sessions = std::vector<std::unique_ptr<order_session>>(sessions_count);
     std::uint32_t failed = 0;
     std::uint32_t answered = 0;
@@ -122,7 +122,7 @@ TEST(reconnect_storm, a_thousand_sessions_come_back_at_once_and_miss_nothing) {
     io::context context;
     node::configuration c = testing::small_venue();
     c.accounts[0].sessions_count = sessions_count;
-    node::exchange exchange(context, c);
+    node::testing::started_venue exchange(context, c);
     storm s;
     s.exchange = &exchange;
     io::block_on(context, run_storm(&context, &s));

@@ -23,7 +23,7 @@
 #include "io/testing/test_require.hpp"
 #include "journal/segment_format.hpp"
 #include "lasting_client.hpp"
-#include "node/exchange.hpp"
+#include "node/venue/test_venue.hpp"
 #include "venue_modes.hpp"
 
 namespace corro {
@@ -48,13 +48,13 @@ io::task<void> send_requests(lasting_client* c, int requests_count) {
 
 /// One run of the exchange: the client logs on or reconnects, sends `requests_count` requests and reads the answers of
 /// all but the last few. Then the exchange closes.
-io::task<void> trade(node::exchange* exchange, lasting_client* c, std::uint64_t seed, int requests_count) {
+io::task<void> trade(node::venue* exchange, lasting_client* c, std::uint64_t seed, int requests_count) {
     co_await come(c, exchange->order_entry_endpoint(), seed);
     CORRO_REQUIRE(c->trader != nullptr);
     co_await send_requests(c, requests_count);
 }
 
-io::task<void> live(io::context* context, node::exchange* exchange, lasting_client* c, std::uint64_t seed, int count) {
+io::task<void> live(io::context* context, node::venue* exchange, lasting_client* c, std::uint64_t seed, int count) {
     io::task_scope serving(*context);
     serving.spawn(exchange->run());
     co_await trade(exchange, c, seed, count);
@@ -94,7 +94,7 @@ std::vector<std::filesystem::path> snapshots_in(const std::string& journal) {
 
 /// The state of a venue that clients can see, in numbers.
 struct venue_numbers {
-    explicit venue_numbers(const node::exchange& e)
+    explicit venue_numbers(const node::venue& e)
         : hash(e.state_hash()), commands_count(e.commands_count()), feed_next(e.feed_next_sequence()) {
         for (const std::uint32_t id : {1U, 2U}) books.push_back(e.book(domain::instrument_id{id})->digest());
     }
@@ -120,7 +120,7 @@ TEST_P(restart, keeps_books_numbers_and_answers) {
         if (life == 2) std::filesystem::remove(snapshots.back());
         for (std::size_t i = 0; life == 3 && i < snapshots.size(); ++i) std::filesystem::remove(snapshots[i]);
         io::context context;
-        node::exchange exchange(context, c);
+        node::testing::started_venue exchange(context, c);
         if (life != 0) {
             EXPECT_EQ(venue_numbers(exchange), before);
         }
@@ -145,7 +145,7 @@ TEST(restart_from_snapshot, passes_over_what_is_damaged_or_half_written) {
     venue_numbers before;
     for (int life = 0; life < 3; ++life) {
         io::context context;
-        node::exchange exchange(context, c);
+        node::testing::started_venue exchange(context, c);
         if (life != 0) {
             EXPECT_EQ(venue_numbers(exchange), before);
             EXPECT_EQ(exchange.journal()->notices().size(), 1U) << "the operator is told";
@@ -165,7 +165,7 @@ TEST(restart_from_snapshot, passes_over_what_is_damaged_or_half_written) {
 // --- While it runs ---------------------------------------------------------------------------------------------------
 
 /// Trades until the running venue has made a snapshot and `enough` is true.
-io::task<void> live_until_saved(io::context* context, node::exchange* exchange, lasting_client* c,
+io::task<void> live_until_saved(io::context* context, node::venue* exchange, lasting_client* c,
                                 bool (*enough)(const std::string&), std::string journal, bool asks = false) {
     io::task_scope serving(*context);
     serving.spawn(exchange->run());
@@ -206,7 +206,7 @@ TEST_P(snapshots_while_running, lead_to_the_same_venue_as_all_commands) {
     venue_numbers before;
     {
         io::context context;
-        node::exchange exchange(context, c);
+        node::testing::started_venue exchange(context, c);
         const auto two = [](const std::string& journal) { return snapshots_in(journal).size() >= 2; };
         io::block_on(context, live_until_saved(&context, &exchange, &trader, two, c.journal_directory));
         EXPECT_TRUE(exchange.journal()->notices().empty()) << exchange.journal()->notices().front();
@@ -215,7 +215,7 @@ TEST_P(snapshots_while_running, lead_to_the_same_venue_as_all_commands) {
     // Starts from each of them, and finally without snapshots.
     for (auto all = snapshots_in(c.journal_directory);; all.pop_back()) {
         io::context context;
-        const node::exchange exchange(context, c);
+        const node::testing::started_venue exchange(context, c);
         EXPECT_EQ(venue_numbers(exchange), before);
         EXPECT_EQ(exchange.journal()->snapshot_sequence() == 0, all.empty());
         if (all.empty()) break;
@@ -230,7 +230,7 @@ TEST_P(snapshots_while_running, are_written_when_somebody_asks) {
     c.event_log.directory = directory.path() + "/log";
     lasting_client trader;
     io::context context;
-    auto exchange = std::make_unique<node::exchange>(context, c);
+    auto exchange = std::make_unique<node::testing::started_venue>(context, c);
     const auto one = [](const std::string& journal) { return !snapshots_in(journal).empty(); };
     io::block_on(context, live_until_saved(&context, exchange.get(), &trader, one, c.journal_directory, true));
     EXPECT_TRUE(exchange->journal()->notices().empty());
@@ -251,7 +251,7 @@ TEST_P(snapshots_while_running, let_segments_go_that_none_of_them_needs) {
     venue_numbers before;
     {
         io::context context;
-        node::exchange exchange(context, c);
+        node::testing::started_venue exchange(context, c);
         const auto gone = [](const std::string& journal) {
             return !std::filesystem::exists(journal + "/" + journal::segment_name(1));
         };
@@ -262,12 +262,12 @@ TEST_P(snapshots_while_running, let_segments_go_that_none_of_them_needs) {
     ASSERT_EQ(all.size(), 2U);
     for (; !all.empty(); all.pop_back()) {
         io::context context;
-        const node::exchange exchange(context, c);
+        const node::testing::started_venue exchange(context, c);
         EXPECT_EQ(venue_numbers(exchange), before) << "the oldest snapshot that is kept has its segments too";
         std::filesystem::remove(all.back());
     }
     io::context context;
-    EXPECT_THROW(node::exchange(context, c), node::recovery_error) << "the beginning is gone";
+    EXPECT_THROW(node::testing::started_venue(context, c), node::recovery_error) << "the beginning is gone";
 }
 
 TEST_P(snapshots_while_running, keep_every_segment_unless_told_otherwise) {
@@ -277,7 +277,7 @@ TEST_P(snapshots_while_running, keep_every_segment_unless_told_otherwise) {
     c.snapshot_every = 100;
     lasting_client trader;
     io::context context;
-    node::exchange exchange(context, c);
+    node::testing::started_venue exchange(context, c);
     const auto three = [](const std::string& journal) { return snapshots_in(journal).size() == 3; };
     io::block_on(context, live_until_saved(&context, &exchange, &trader, three, c.journal_directory));
     EXPECT_TRUE(std::filesystem::exists(c.journal_directory + "/" + journal::segment_name(1)));
@@ -287,9 +287,9 @@ TEST(restart_refused, when_another_exchange_has_the_journal) {
     const base::test_folder directory;
     const venue_mode m{node::threading_mode::inline_, journal::durability::group};
     io::context context;
-    const node::exchange first(context, venue_with_journal(directory.path(), m));
+    const node::testing::started_venue first(context, venue_with_journal(directory.path(), m));
     io::context other;
-    EXPECT_THROW(node::exchange(other, venue_with_journal(directory.path(), m)), node::recovery_error);
+    EXPECT_THROW(node::testing::started_venue(other, venue_with_journal(directory.path(), m)), node::recovery_error);
 }
 
 TEST(restart_refused, when_the_journal_is_another_venues) {
@@ -298,12 +298,12 @@ TEST(restart_refused, when_the_journal_is_another_venues) {
     node::configuration c = venue_with_journal(directory.path(), m);
     {
         io::context context;
-        const node::exchange first(context, c);
+        const node::testing::started_venue first(context, c);
     }
     c.venue_name = "OTHER";
     io::context context;
     try {
-        const node::exchange second(context, c);
+        const node::testing::started_venue second(context, c);
         FAIL() << "it served somebody else's orders";
     } catch (const node::recovery_error& e) {
         EXPECT_NE(std::string(e.what()).find("OTHER"), std::string::npos) << e.what();

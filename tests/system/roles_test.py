@@ -53,24 +53,28 @@ class Running:
         return self.words()
 
 
-class Roles(unittest.TestCase):
+class RolesOfThePage(unittest.TestCase):
+    """Runs the commands of the page's blocks; a prefix selects them."""
+    BLOCKS = ""
+    FILES = ("venue.toml", "distributor.toml")
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
         self.running = {}
         self.addCleanup(self.end_all)
-        self.ports = dict(zip(("7001", "7002", "7003", "7102", "7103"), free_ports(5)))
+        used = ("7001", "7002", "7003", "7004", "7005", "7009", "7102", "7103", "7104", "7105")
+        self.ports = dict(zip(used, free_ports(len(used))))
         os.symlink(os.path.join(SOURCE, "config"), os.path.join(self.folder, "config"))
-        for command in commands_of("setup"):
+        for command in commands_of(self.BLOCKS + "setup"):
             subprocess.run(["sh", "-c", command], check=True, cwd=self.folder)
-        for name in ("venue.toml", "distributor.toml"):
+        for name in self.FILES:
             with open(os.path.join(self.folder, name), encoding="utf-8") as file:
                 text = self.with_free_ports(file.read())
             with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
                 file.write(text)
-        self.start_commands = dict(zip(ROLES, commands_of("start")))
-        self.load_command, self.watch_command = commands_of("use")
+        self.start_commands = dict(zip(ROLES, commands_of(self.BLOCKS + "start")))
 
     def with_free_ports(self, text):
         return re.sub(r"(?<=127\.0\.0\.1:)\d+", lambda port: str(self.ports[port[0]]), text)
@@ -89,6 +93,12 @@ class Roles(unittest.TestCase):
                 each.process.kill()
                 each.process.wait()
             each.said.close()
+
+
+class Roles(RolesOfThePage):
+    def setUp(self):
+        super().setUp()
+        self.load_command, self.watch_command = commands_of("use")
 
     def test_each_of_three_processes_is_killed_under_load_and_started_again(self):
         for role in ROLES:
@@ -173,6 +183,44 @@ class Roles(unittest.TestCase):
                 refused = run("serve", "--role", role, "--config", config)
                 self.assertNotEqual(refused.returncode, 0)
                 self.assertIn(key, refused.stderr)
+
+
+class DividedRoles(RolesOfThePage):
+    BLOCKS = "divided-"
+    FILES = ("divided.toml", "energy.toml")
+
+    def run_line(self, command):
+        """Runs a command of the page to its end."""
+        line = self.with_free_ports(command).replace("corro ", f"{shlex.quote(CORRO)} ")
+        done = subprocess.run(["sh", "-c", line], cwd=self.folder, capture_output=True, text=True, timeout=TIME_LIMIT_S)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def await_order(self):
+        """Waits until the distributor shows the order, and the sessions can log on again."""
+        watch = commands_of("divided-use")[-1]
+        end = time.monotonic() + TIME_LIMIT_S
+        while "70.00" not in (shown := self.run_line(watch)):
+            self.assertLess(time.monotonic(), end, shown)
+
+    def test_an_instrument_is_defined_and_survives_the_death_of_each_process(self):
+        for role in ROLES:
+            self.start_role(role)
+        define, opening, buy, _ = commands_of("divided-use")
+        self.run_line(define)
+        self.assertNotIn("no instrument", self.run_line(opening))
+        self.assertIn("1 orders", self.run_line(buy))
+        self.await_order()
+        for role in ROLES:
+            with self.subTest(killed=role):
+                self.running[role].end(signal.SIGKILL)
+                self.start_role(role)
+                self.await_order()
+        for role in ("gateway", "facility"):
+            output = self.running[role].end(signal.SIGTERM)
+            self.assertEqual(self.running[role].process.returncode, 0, output)
+        self.assertRegex(output, r"partition EQUITY: \d+ commands, state hash [0-9a-f]{16}\n"
+                                 r"partition ENERGY: \d+ commands, state hash [0-9a-f]{16}; cancelled for 0 sessions")
 
 
 if __name__ == "__main__":

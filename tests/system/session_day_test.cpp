@@ -1,6 +1,6 @@
-// A session day ends while a venue runs or is down: inline, split, with several segments, and with a separate gateway.
-// Checks the client library and the journal. In a world in memory, whose time is virtual and whose wall clock a test
-// sets.
+// A session day ends while a venue runs or is down: inline, split, with several partitions, and with a separate
+// gateway. Checks the client library and the journal. In a world in memory, whose time is virtual and whose wall clock
+// a test sets.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "../recovery/segmented_venue.hpp"
+#include "../recovery/partitioned_venue.hpp"
 #include "client/order_session.hpp"
 #include "client/session_errors.hpp"
 #include "exchange_under_test.hpp"
@@ -25,10 +25,8 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "node/exchange.hpp"
-#include "node/facility_role.hpp"
-#include "node/gateway_role.hpp"
-#include "node/segmented_exchange.hpp"
+#include "node/links/gateway_role.hpp"
+#include "node/venue/test_venue.hpp"
 #include "sim/world.hpp"
 
 namespace corro {
@@ -49,10 +47,10 @@ struct moved_world {
     }
 };
 
-enum class shape : std::uint8_t { in_line, split, segments_in_line, segments_split, roles };
+enum class shape : std::uint8_t { in_line, split, partitions_in_line, partitions_split, roles };
 
 std::string name_of(shape s) {
-    constexpr const char* names[] = {"in_line", "split", "segments_in_line", "segments_split", "roles"};
+    constexpr const char* names[] = {"in_line", "split", "partitions_in_line", "partitions_split", "roles"};
     return names[static_cast<std::size_t>(s)];
 }
 
@@ -64,20 +62,20 @@ class any_venue {
             node::configuration own = c;
             own.link_listen = "@corro-session-day-" + std::to_string(std::hash<std::string>()(c.journal_directory));
             own.link_secret.fill(std::byte{0x5c});
-            facility_ = std::make_unique<node::facility_role>(context, own);
+            facility_ = std::make_unique<node::testing::started_facility>(context, own);
             own.link_connect = std::exchange(own.link_listen, std::string());
             own.journal_directory.clear();
             gateway_ = std::make_unique<node::gateway_role>(context, own, [this](io::endpoint at) { at_ = at; });
             serving_.spawn(facility_->run());
             serving_.spawn(gateway_->run());
-        } else if (c.segments.empty()) {
-            whole_ = std::make_unique<node::exchange>(context, c);
+        } else if (c.partitions.empty()) {
+            whole_ = std::make_unique<node::testing::started_venue>(context, c);
             at_ = whole_->order_entry_endpoint();
             serving_.spawn(whole_->run());
         } else {
-            segmented_ = std::make_unique<node::segmented_exchange>(context, c);
-            at_ = segmented_->order_entry_endpoint();
-            serving_.spawn(segmented_->run());
+            partitioned_ = std::make_unique<node::testing::started_venue>(context, c);
+            at_ = partitioned_->order_entry_endpoint();
+            serving_.spawn(partitioned_->run());
         }
     }
     io::task<io::endpoint> where() {
@@ -91,14 +89,14 @@ class any_venue {
             facility_->close();
         }
         if (whole_ != nullptr) whole_->close();
-        if (segmented_ != nullptr) segmented_->close();
+        if (partitioned_ != nullptr) partitioned_->close();
         co_await serving_.join();
     }
 
  private:
-    std::unique_ptr<node::exchange> whole_;
-    std::unique_ptr<node::segmented_exchange> segmented_;
-    std::unique_ptr<node::facility_role> facility_;
+    std::unique_ptr<node::testing::started_venue> whole_;
+    std::unique_ptr<node::testing::started_venue> partitioned_;
+    std::unique_ptr<node::testing::started_facility> facility_;
     std::unique_ptr<node::gateway_role> gateway_;
     std::optional<io::endpoint> at_;
     io::task_scope serving_;
@@ -164,11 +162,11 @@ memory memory_of(const client::order_session& s) {
 class session_day : public ::testing::TestWithParam<shape> {
  protected:
     [[nodiscard]] node::configuration venue() const {
-        const bool has_segments = GetParam() == shape::segments_in_line || GetParam() == shape::segments_split;
-        const bool is_split = GetParam() == shape::split || GetParam() == shape::segments_split;
+        const bool has_partitions = GetParam() == shape::partitions_in_line || GetParam() == shape::partitions_split;
+        const bool is_split = GetParam() == shape::split || GetParam() == shape::partitions_split;
         const auto threading = is_split ? threading_mode::split : threading_mode::inline_;
         node::configuration c =
-            has_segments ? testing::two_segments(threading, "/var/corro") : testing::small_venue(threading);
+            has_partitions ? testing::two_partitions(threading, "/var/corro") : testing::small_venue(threading);
         c.busy_poll = 0us;  // time stands still while a context polls
         c.journal_directory = "/var/corro/journal";
         c.journal_segment_bytes = 64U * 1024;
@@ -200,8 +198,8 @@ class session_day : public ::testing::TestWithParam<shape> {
     moved_world clock;
 };
 INSTANTIATE_TEST_SUITE_P(shapes, session_day,
-                         ::testing::Values(shape::in_line, shape::split, shape::segments_in_line, shape::segments_split,
-                                           shape::roles),
+                         ::testing::Values(shape::in_line, shape::split, shape::partitions_in_line,
+                                           shape::partitions_split, shape::roles),
                          [](const auto& s) { return name_of(s.param); });
 
 /// The day ends. Two of its orders stay, and their request numbers are used again.

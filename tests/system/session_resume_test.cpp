@@ -17,7 +17,7 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "node/exchange.hpp"
+#include "node/venue/test_venue.hpp"
 
 namespace corro {
 namespace {
@@ -57,7 +57,7 @@ io::task<bool> finish(order_session* session, trader* who) {
     co_return true;
 }
 
-io::task<void> trade_and_break(node::exchange* exchange, std::uint64_t seed, bool cancel_on_disconnect) {
+io::task<void> trade_and_break(node::venue* exchange, std::uint64_t seed, bool cancel_on_disconnect) {
     base::prng random(seed);
     auto who = testing::who(1, 1);
     who.cancel_on_disconnect = cancel_on_disconnect;
@@ -97,7 +97,7 @@ io::task<void> trade_and_break(node::exchange* exchange, std::uint64_t seed, boo
     EXPECT_FALSE(co_await session->log_out());
 }
 
-io::task<void> run_all(io::context* context, node::exchange* exchange, std::uint64_t seed, bool cancel_on_disconnect) {
+io::task<void> run_all(io::context* context, node::venue* exchange, std::uint64_t seed, bool cancel_on_disconnect) {
     io::task_scope serving(*context);
     serving.spawn(exchange->run());
     co_await trade_and_break(exchange, seed, cancel_on_disconnect);
@@ -114,7 +114,7 @@ TEST(session_resume, every_request_counts_once_and_is_answered_once_however_ofte
                 io::context context;
                 node::configuration venue = testing::small_venue(threading);
                 venue.logons_max = 1'000;  // it reconnects more often than a normal client
-                node::exchange exchange(context, venue);
+                node::testing::started_venue exchange(context, venue);
                 io::block_on(context, run_all(&context, &exchange, seed, cancel_on_disconnect));
                 // With two threads the answers may come so late that the new connection gets all of them as new ones.
                 if (threading == node::threading_mode::inline_) {

@@ -13,14 +13,13 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "node/exchange.hpp"
+#include "node/venue/test_venue.hpp"
 
 namespace corro {
 namespace {
 
 /// One run of the venue: sends orders and counts those that the throttle refused.
-io::task<void> send_orders(io::context* context, node::exchange* exchange, std::uint64_t first, int count,
-                           int* refused) {
+io::task<void> send_orders(io::context* context, node::venue* exchange, std::uint64_t first, int count, int* refused) {
     io::task_scope serving(*context);
     serving.spawn(exchange->run());
     auto session = co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, 1));
@@ -55,7 +54,7 @@ TEST_P(S5_throttle_counts, go_on_after_a_restart) {
     int refused = 0;
     {
         io::context context;
-        node::exchange exchange(context, c);
+        node::testing::started_venue exchange(context, c);
         io::block_on(context, send_orders(&context, &exchange, 1, 7, &refused));
         EXPECT_EQ(refused, 0);
     }
@@ -63,13 +62,13 @@ TEST_P(S5_throttle_counts, go_on_after_a_restart) {
         if (!GetParam() && each.path().extension() == ".snapshot") std::filesystem::remove(each.path());
     }
     io::context context;
-    node::exchange exchange(context, c);
+    node::testing::started_venue exchange(context, c);
     EXPECT_EQ(exchange.journal()->snapshot_sequence() != 0, GetParam());
     io::block_on(context, send_orders(&context, &exchange, 101, 7, &refused));
     EXPECT_EQ(refused, 4) << "three of the ten were left";
 }
 
-io::task<void> read_the_limit(io::context* context, node::exchange* exchange, std::uint32_t* said) {
+io::task<void> read_the_limit(io::context* context, node::venue* exchange, std::uint32_t* said) {
     io::task_scope serving(*context);
     serving.spawn(exchange->run());
     auto session = co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, 1));
@@ -88,7 +87,7 @@ std::uint32_t limit_said(std::uint32_t requests_max, std::chrono::milliseconds w
     c.requests_max = requests_max;
     c.requests_window = window;
     io::context context;
-    node::exchange exchange(context, c);
+    node::testing::started_venue exchange(context, c);
     std::uint32_t said = 77;
     io::block_on(context, read_the_limit(&context, &exchange, &said));
     return said;

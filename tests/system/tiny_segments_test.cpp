@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "../recovery/segmented_venue.hpp"
+#include "../recovery/partitioned_venue.hpp"
 #include "base/test_folder.hpp"
 #include "base/test_seed.hpp"
 #include "client/order_session.hpp"
@@ -16,8 +16,7 @@
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
-#include "node/exchange.hpp"
-#include "node/segmented_exchange.hpp"
+#include "node/venue/test_venue.hpp"
 
 namespace corro {
 namespace {
@@ -110,11 +109,11 @@ INSTANTIATE_TEST_SUITE_P(modes, tiny_segments,
                          });
 
 TEST_P(tiny_segments, make_requests_wait_and_have_none_refused) {
-    nobody_is_refused<node::exchange>(testing::small_venue(std::get<0>(GetParam())));
+    nobody_is_refused<node::testing::started_venue>(testing::small_venue(std::get<0>(GetParam())));
 }
 
 TEST_P(tiny_segments, of_a_divided_venue_do_neither) {
-    nobody_is_refused<node::segmented_exchange>(testing::two_segments(std::get<0>(GetParam())));
+    nobody_is_refused<node::testing::started_venue>(testing::two_partitions(std::get<0>(GetParam())));
 }
 
 }  // namespace

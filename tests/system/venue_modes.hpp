@@ -9,7 +9,7 @@
 
 #include "exchange_under_test.hpp"
 #include "journal/writer.hpp"
-#include "node/configuration.hpp"
+#include "node/configuration/configuration.hpp"
 
 namespace corro::testing {
 

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "../recovery/segmented_venue.hpp"
+#include "../recovery/partitioned_venue.hpp"
 #include "client/order_session.hpp"
 #include "exchange_under_test.hpp"
 #include "io/loop/context.hpp"
@@ -18,8 +18,7 @@
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
 #include "io/testing/wall_clock_platform.hpp"
-#include "node/exchange.hpp"
-#include "node/segmented_exchange.hpp"
+#include "node/venue/test_venue.hpp"
 #include "sim/world.hpp"
 
 namespace corro {
@@ -123,34 +122,34 @@ TEST_P(venue_clock, C4_goes_on_after_a_start_with_the_clock_an_hour_ahead) {
     c.requests_max = 10;
     c.requests_window = 300ms;
     set_clock_ahead(1h);
-    run_venue<node::exchange>(c, enter_one);
+    run_venue<node::testing::started_venue>(c, enter_one);
     set_clock_ahead(0ns);
     {
         io::context context(on_world());
-        node::exchange exchange(context, c);
+        node::testing::started_venue exchange(context, c);
         EXPECT_NEAR(static_cast<double>(exchange.clock_offset() / 1s), 3'600, 60);
         ASSERT_EQ(exchange.journal()->notices().size(), 1U);
         EXPECT_NE(exchange.journal()->notices().front().find("seconds ahead of the wall clock"), std::string::npos);
     }
-    run_venue<node::exchange>(c, wait_for_windows_to_end);
+    run_venue<node::testing::started_venue>(c, wait_for_windows_to_end);
 }
 
-TEST_P(venue_clock, C4_goes_on_in_every_segment_when_one_was_an_hour_ahead) {
-    node::configuration c = testing::two_segments(GetParam(), "/var/corro");
+TEST_P(venue_clock, C4_goes_on_in_every_partition_when_one_was_an_hour_ahead) {
+    node::configuration c = testing::two_partitions(GetParam(), "/var/corro");
     c.requests_max = 10;
     c.requests_window = 300ms;
     set_clock_ahead(1h);
-    run_venue<node::segmented_exchange>(c, enter_one);
+    run_venue<node::testing::started_venue>(c, enter_one);
     set_clock_ahead(0ns);
     {
         io::context context(on_world());
-        node::segmented_exchange exchange(context, c);
+        node::testing::started_venue exchange(context, c);
         EXPECT_NEAR(static_cast<double>(exchange.at(0).host.clock_offset() / 1s), 3'600, 60);
         EXPECT_NEAR(static_cast<double>((exchange.at(1).host.clock_offset() - exchange.at(0).host.clock_offset()) / 1s),
                     0, 60)
-            << "the segments have one time";
+            << "the partitions have one time";
     }
-    run_venue<node::segmented_exchange>(c, wait_for_windows_to_end);
+    run_venue<node::testing::started_venue>(c, wait_for_windows_to_end);
 }
 
 TEST_P(venue_clock, C4_refuses_a_start_beyond_the_configured_bound) {
@@ -158,17 +157,17 @@ TEST_P(venue_clock, C4_refuses_a_start_beyond_the_configured_bound) {
     c.journal_directory = "/var/corro/journal";
     c.clock_ahead_max = 600s;
     set_clock_ahead(1h);
-    run_venue<node::exchange>(c, enter_one);
+    run_venue<node::testing::started_venue>(c, enter_one);
     set_clock_ahead(0ns);
     io::context context(on_world());
     try {
-        const node::exchange exchange(context, c);
+        const node::testing::started_venue exchange(context, c);
         FAIL() << "it started";
     } catch (const node::recovery_error& e) {
         EXPECT_NE(std::string(e.what()).find("clock_ahead_max_s is 600"), std::string::npos) << e.what();
     }
     set_clock_ahead(55min);
-    run_venue<node::exchange>(c, enter_one);
+    run_venue<node::testing::started_venue>(c, enter_one);
 }
 
 /// An order that expires in half an hour survives a clock that is set forward by an hour and back.
@@ -200,7 +199,7 @@ constexpr auto move_the_clock = [](client::order_session* session, auto* venue, 
 };
 
 TEST_P(venue_clock, C4_neither_leaps_nor_stands_still_when_the_wall_clock_is_set) {
-    run_venue<node::exchange>(testing::small_venue(GetParam()), move_the_clock);
+    run_venue<node::testing::started_venue>(testing::small_venue(GetParam()), move_the_clock);
 }
 
 constexpr auto wait_for_the_offset_to_go = [](client::order_session* /*session*/, auto* venue,
@@ -221,7 +220,7 @@ constexpr auto wait_for_the_offset_to_go = [](client::order_session* /*session*/
 TEST_P(venue_clock, C4_comes_back_to_the_wall_clock_while_the_venue_runs) {
     node::configuration c = testing::small_venue(GetParam());
     c.clock_slew_ppm = 100'000;
-    run_venue<node::exchange>(c, wait_for_the_offset_to_go);
+    run_venue<node::testing::started_venue>(c, wait_for_the_offset_to_go);
 }
 
 // --- On the machine -------------------------------------------------------------------------------------------------
@@ -245,7 +244,7 @@ TEST(venue_clock_on_the_machine, C4_does_not_leap_when_the_wall_clock_is_set) {
         return std::chrono::time_point_cast<std::chrono::system_clock::duration>(now);
     });
     io::context context{io::context_options(machine)};
-    node::exchange venue(context, testing::small_venue());
+    node::testing::started_venue venue(context, testing::small_venue());
     io::block_on(context, live(&context, &venue, static_cast<sim::world*>(nullptr), set_the_clock));
 }
 

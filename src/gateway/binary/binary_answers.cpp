@@ -152,8 +152,8 @@ void binary_session::send_admin_reply(const admin_reply& reply, const order_entr
     status.sessions_max = report.sessions_max;
     status.journal_state = wire_state(venue.journal);
     status.trading_phase = venue.phase;
-    status.segment = venue.segment;
-    status.segments_count = venue.segments_count;
+    status.segment = venue.partition;
+    status.segments_count = venue.partitions_count;
     status.instrument = venue.instrument;
     put(status);
 }

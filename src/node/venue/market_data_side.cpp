@@ -1,0 +1,92 @@
+#include "node/venue/market_data_side.hpp"
+
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "io/task/scope.hpp"
+#include "node/venue/ports.hpp"
+
+namespace corro::node {
+namespace {
+
+market_data::feed_options feed_options_of(const configuration& c, io::platform& on) {
+    market_data::feed_options options;
+    options.feed_log_bytes = c.feed_log_bytes;
+    options.touch = c.touch;
+    options.hash_key = random_hash_key(on);
+    return options;
+}
+
+market_data::subscriber_options subscriber_options_of(const configuration& c, telemetry::producer* log) {
+    market_data::subscriber_options options;
+    options.session_name = c.feed_session.empty() ? c.venue_name : c.feed_session;
+    options.depth_levels = c.depth_levels;
+    options.conflation_interval = c.conflation_interval;
+    options.log = log;
+    return options;
+}
+
+std::unique_ptr<market_data::line_publisher> open_lines(io::context& context, const configuration& c,
+                                                        const market_data::feed_log& log) {
+    if (c.lines.empty()) return nullptr;
+    market_data::line_publisher_options options;
+    options.session_name = c.feed_session.empty() ? c.venue_name : c.feed_session;
+    for (const std::string& line : c.lines) options.lines.push_back(address_of(line, "market_data.lines"));
+    options.retransmit_beyond_local_network = c.retransmit_beyond_local_network;
+    options.multicast_interface = c.multicast_interface;
+    options.multicast_hops = c.multicast_hops;
+    auto publisher = market_data::line_publisher::open(context, options, log);
+    if (!publisher) throw std::system_error(publisher.error(), "market_data.lines: cannot open the sockets");
+    return std::move(*publisher);
+}
+
+}  // namespace
+
+market_data_side::market_data_side(io::context& context, const configuration& c, telemetry::producer* log)
+    : context_(context),
+      publisher_(feed_options_of(c, context.runs_on()), c.instruments),
+      subscribers_(context, subscriber_options_of(c, log), publisher_),
+      lines_(open_lines(context, c, publisher_.log())) {
+    if (lines_ != nullptr) publisher_.follow(*lines_);
+    for (const domain::instrument& i : c.instruments) note_phase(i.id, domain::trading_phase::continuous);
+}
+
+void market_data_side::open(const configuration& c) {
+    if (lines_ != nullptr && !c.retransmission_listen.empty()) {
+        const io::endpoint at = address_of(c.retransmission_listen, "market_data.retransmission_listen");
+        if (const std::error_code error = lines_->take_requests(at)) {
+            throw std::system_error(error, "market_data.retransmission_listen: cannot open " + c.retransmission_listen);
+        }
+    }
+    feed_ = open_port(context_, c.feed_listen, "market_data.feed_listen");
+    snapshots_ = open_port(context_, c.snapshot_listen, "market_data.snapshot_listen");
+    if (!c.depth_listen.empty()) depth_ = open_port(context_, c.depth_listen, "market_data.depth_listen");
+    feed_endpoint_ = *feed_.local_endpoint();
+    snapshot_endpoint_ = *snapshots_.local_endpoint();
+    if (!c.depth_listen.empty()) depth_endpoint_ = *depth_.local_endpoint();
+}
+
+void market_data_side::note_phase(domain::instrument_id id, domain::trading_phase phase) {
+    if (id.value >= phases_.size()) phases_.resize(std::size_t{id.value} + 1);
+    phases_[id.value] = phase;
+}
+
+void market_data_side::take_phases(const facility::facility& state) {
+    for (const domain::instrument& i : state.instruments()) note_phase(i.id, state.phase_of(i.id));
+}
+
+io::task<void> market_data_side::run() {
+    io::task_scope publishing(context_);
+    publishing.spawn(subscribers_.serve_feed(std::move(feed_)));
+    publishing.spawn(subscribers_.serve_snapshots(std::move(snapshots_)));
+    if (depth_endpoint_) publishing.spawn(subscribers_.serve_depth(std::move(depth_)));
+    if (lines_ != nullptr) publishing.spawn(lines_->run());
+    co_await publishing.join();
+}
+
+void market_data_side::close() noexcept {
+    publisher_.close();
+}
+
+}  // namespace corro::node

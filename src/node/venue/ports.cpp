@@ -1,0 +1,97 @@
+#include "node/venue/ports.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "gateway/limits.hpp"
+#include "http/server.hpp"
+#include "market_data/limits.hpp"
+#include "node/configuration/configuration.hpp"
+
+namespace corro::node {
+
+io::endpoint address_of(const std::string& text, const char* key) {
+    const auto endpoint = io::endpoint::parse(text);
+    if (!endpoint) {
+        throw configuration_error(
+            fmt::format("{}: expected a numeric address such as \"127.0.0.1:7001\", found \"{}\"", key, text));
+    }
+    return *endpoint;
+}
+
+io::tcp_acceptor open_port(io::context& context, const std::string& address, const char* key) {
+    auto acceptor = io::tcp_acceptor::open(context, address_of(address, key));
+    if (!acceptor) {
+        throw std::system_error(acceptor.error(), fmt::format("{}: cannot listen on {}", key, address));
+    }
+    return std::move(*acceptor);
+}
+
+namespace {
+
+std::string pem_file(const std::string& path, const char* key) {
+    auto text = io::read_pem_file(path);
+    if (!text) throw std::system_error(text.error(), fmt::format("{}: cannot read {}", key, path));
+    return std::move(*text);
+}
+
+io::tls_context server_context(const configuration& c) {
+    io::tls_server_options options;
+    options.certificate_chain = pem_file(c.order_entry_certificate, "order_entry.certificate");
+    options.private_key = pem_file(c.order_entry_private_key, "order_entry.private_key");
+    auto made = io::tls_context::server(options);
+    if (!made) throw std::system_error(made.error(), "order_entry.certificate, order_entry.private_key");
+    return std::move(*made);
+}
+
+io::unix_acceptor open_unix(io::context& context, const std::string& path) {
+    const auto address = io::unix_endpoint::parse(path);
+    if (!address) throw configuration_error(fmt::format("order_entry.unix_listen: not an address: \"{}\"", path));
+    auto acceptor = io::unix_acceptor::open(context, *address);
+    if (!acceptor) {
+        throw std::system_error(acceptor.error(), fmt::format("order_entry.unix_listen: cannot listen on {}", path));
+    }
+    return std::move(*acceptor);
+}
+
+}  // namespace
+
+std::vector<gateway::listener> open_order_entry(io::context& context, const configuration& c) {
+    using gateway::transport_kind;
+    std::vector<gateway::listener> all;
+    all.emplace_back(transport_kind::tcp, open_port(context, c.order_entry_listen, "order_entry.listen"));
+    if (!c.order_entry_unix_listen.empty()) all.emplace_back(open_unix(context, c.order_entry_unix_listen));
+    if (!c.order_entry_websocket_listen.empty()) {
+        all.emplace_back(transport_kind::websocket,
+                         open_port(context, c.order_entry_websocket_listen, "order_entry.websocket_listen"));
+    }
+    if (!c.order_entry_tls_listen.empty()) {
+        all.emplace_back(transport_kind::tls, open_port(context, c.order_entry_tls_listen, "order_entry.tls_listen"),
+                         server_context(c));
+    }
+    if (!c.order_entry_secure_websocket_listen.empty()) {
+        all.emplace_back(
+            transport_kind::secure_websocket,
+            open_port(context, c.order_entry_secure_websocket_listen, "order_entry.secure_websocket_listen"),
+            server_context(c));
+    }
+    return all;
+}
+
+std::uint64_t descriptors_needed(const configuration& c) noexcept {
+    // A journal has its lock, the current file, the next one, one that is being synced, snapshots, and temporarily a
+    // directory. The others are for loops, standard streams, the log, listeners.
+    constexpr std::uint64_t of_a_journal = 8;
+    constexpr std::uint64_t of_the_process = 64;
+    const std::uint64_t parts = std::max<std::uint64_t>(c.partitions.size(), 1);
+    std::uint64_t needed = of_the_process + gateway::connections_max + gateway::farewells_max;
+    needed += parts * market_data::subscribers_max;
+    if (!c.journal_directory.empty()) needed += parts * of_a_journal;
+    if (!c.metrics_listen.empty()) needed += http::server_options().connections_max;
+    return needed;
+}
+
+}  // namespace corro::node

@@ -1,0 +1,64 @@
+#include "node/venue/venue_watch.hpp"
+
+#include <fmt/format.h>
+
+#include <system_error>
+#include <utility>
+
+#include "io/task/block_on.hpp"
+#include "node/venue/metrics.hpp"
+#include "node/venue/ports.hpp"
+
+namespace corro::node {
+
+venue_watch::venue_watch(io::context& context, std::function<void(telemetry::metrics_page&)> collect,
+                         std::function<std::string()> not_ready_reason)
+    : context_(context),
+      collect_(std::move(collect)),
+      not_ready_reason_(std::move(not_ready_reason)),
+      server_(
+          context, [this](telemetry::metrics_page& page) { this->collect(page); },
+          [this] { return this->not_ready_reason(); }),
+      serving_(context) {}
+
+venue_watch::~venue_watch() {
+    if (!is_serving_) return;
+    is_started_ = false;  // the functions' objects may be destroyed
+    server_.close();
+    serving_.request_stop();
+    try {
+        io::block_on(context_, serving_.join());
+    } catch (const std::exception&) {
+        // There is no one to report an error to.
+    }
+}
+
+void venue_watch::open(const configuration& c) {
+    if (c.metrics_listen.empty()) return;
+    io::tcp_acceptor port = open_port(context_, c.metrics_listen, "metrics.listen");
+    endpoint_ = *port.local_endpoint();
+    is_serving_ = true;
+    serving_.spawn(server_.serve(std::move(port)));
+}
+
+io::task<void> venue_watch::end() {
+    server_.close();
+    co_await serving_.join();
+    is_serving_ = false;
+}
+
+void venue_watch::collect(telemetry::metrics_page& page) const {
+    add_metrics(progress_, page);
+    if (is_started_) collect_(page);
+}
+
+std::string venue_watch::not_ready_reason() const {
+    if (is_started_) return not_ready_reason_();
+    const std::uint64_t total = progress_.bytes_total.load(std::memory_order_relaxed);
+    if (total == 0) return "The venue is recovering.";
+    return fmt::format("The venue is recovering: {} of {} bytes of the journal, {} commands.",
+                       progress_.bytes.load(std::memory_order_relaxed), total,
+                       progress_.commands.load(std::memory_order_relaxed));
+}
+
+}  // namespace corro::node
