@@ -18,6 +18,7 @@
 #include "lab/suites/asio_handlers.hpp"
 #include "lab/suites/venue_suite.hpp"
 #include "market_data/feed_publisher.hpp"
+#include "node/venue/event_sink.hpp"
 #include "node/venue/latency_tables.hpp"
 #include "node/venue/matching_host.hpp"
 #include "node/venue/order_entry.hpp"
@@ -122,7 +123,7 @@ class subscriber {
     std::array<std::byte, 256> input_;
 };
 
-class venue final : private node::event_outlet {
+class venue final : private node::event_sink {
  public:
     /// @param batched  Answers are written once per round of the loop instead of once per read.
     venue(net::io_context& on, const node::configuration& c, bool batched, venue_report& report)
