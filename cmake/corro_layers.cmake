@@ -67,8 +67,12 @@ function(corro_layer name)
   endif()
 endfunction()
 
-# Tests that compute, and tests that count the allocations of optimised code, are optimised as the libraries are.
+# Tests that compute, and tests that count the allocations of optimised code, are optimised as the libraries are. So are
+# those of io under a sanitizer, which makes frames so large that tasks nested to the limit overflow the stack.
 set(CORRO_COMPUTING_TESTS base domain wire matching risk facility facility_reference recorded)
+if(CORRO_SANITIZE)
+  list(APPEND CORRO_COMPUTING_TESTS io)
+endif()
 function(corro_test_settings layer target)
   if(layer IN_LIST CORRO_COMPUTING_TESTS OR target MATCHES "allocation")
     corro_precompiled(${target} TEST)
