@@ -67,11 +67,12 @@ function(corro_layer name)
   endif()
 endfunction()
 
-# Tests that compute, and tests that count the allocations of optimised code, are optimised as the libraries are. So are
-# those of io under a sanitizer, which makes frames so large that tasks nested to the limit overflow the stack.
+# Tests that compute, and tests that count the allocations of optimised code, are optimised as the libraries are. Under a
+# sanitizer, so are those of io, because its frames are so large that tasks nested to the limit overflow the stack, and
+# those of the journal, because its seeds take minutes.
 set(CORRO_COMPUTING_TESTS base domain wire matching risk facility facility_reference recorded)
 if(CORRO_SANITIZE)
-  list(APPEND CORRO_COMPUTING_TESTS io)
+  list(APPEND CORRO_COMPUTING_TESTS io journal)
 endif()
 function(corro_test_settings layer target)
   if(layer IN_LIST CORRO_COMPUTING_TESTS OR target MATCHES "allocation")
