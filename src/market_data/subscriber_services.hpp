@@ -149,12 +149,12 @@ class snapshot_service {
 
     /// All outlive the service.
     snapshot_service(io::context& context, const feed_publisher& publisher, subscriber_registry& registry,
-                     const options& options)
+                     const options& chosen)
         : context_(context),
           registry_(registry),
-          timeout_(options.timeout),
-          source_(publisher, options.making),
-          admission_(admission_of(options.snapshots_max, options.snapshots_per_address_max)) {}
+          timeout_(chosen.timeout),
+          source_(publisher, chosen.making),
+          admission_(admission_of(chosen.snapshots_max, chosen.snapshots_per_address_max)) {}
 
     [[nodiscard]] std::optional<std::uint64_t> start(subscription& s, std::uint64_t requested,
                                                      const std::optional<io::endpoint>& from) {

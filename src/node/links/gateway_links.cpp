@@ -238,8 +238,8 @@ io::task<bool> linked_order_entry::execute_all(gateway_link* link, link_frame fr
         auto command = frame.record<domain::command>(i);
         if (!take_over(*link, command)) co_return false;
         if (!try_submit(link->gateway, command, source_kind::request)) {
-            const bool submitted = co_await submit(link->gateway, command, source_kind::request);
-            if (!submitted) co_return false;
+            const bool goes_on = co_await submit(link->gateway, command, source_kind::request);
+            if (!goes_on) co_return false;
         }
         if (command.kind == domain::command_kind::cancel_on_disconnect) keep_cancel(*link, command);
         if (i + 1 != count && (i + 1) % commands_batch_max != 0) continue;

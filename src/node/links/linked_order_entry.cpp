@@ -338,8 +338,8 @@ io::task<bool> linked_order_entry::execute_own(std::vector<domain::command> comm
     own_was_refused_ = false;
     for (const domain::command& c : commands) {
         ++own_under_way_count_;
-        const bool submitted = co_await submit(0, c, source_kind::account);
-        if (!submitted) {
+        const bool was_submitted = co_await submit(0, c, source_kind::account);
+        if (!was_submitted) {
             --own_under_way_count_;
             co_return false;
         }
