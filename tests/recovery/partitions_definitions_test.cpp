@@ -166,7 +166,9 @@ io::task<void> define_and_trade(node::venue* venue) {
         const auto books = co_await client::feed_session::fetch_snapshot(venue->at(k).feed.snapshot_endpoint());
         CORRO_REQUIRE(books);
         EXPECT_EQ(books->book(new_id) != nullptr, k == 1);
-        if (k == 1) EXPECT_EQ(books->book(new_id)->orders_count(), 0U) << "both orders have traded";
+        if (k == 1) {
+            EXPECT_EQ(books->book(new_id)->orders_count(), 0U) << "both orders have traded";
+        }
     }
     trader->abandon();
     control->abandon();
