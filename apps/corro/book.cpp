@@ -106,11 +106,8 @@ void print_book(const facility::facility& state, const domain::instrument& i, co
     print_orders(i, "sell", book.asks);
 }
 
-int run(const book_options& options) {
-    const history::moment at = moment_of("--at", options.at);
-    past p(options.past);
-    p.go_to(at);
-    const domain::instrument* const only = options.instrument.empty() ? nullptr : &p.instrument(options.instrument);
+/// Prints the books of one journal; of one instrument, unless `only` is null.
+void print_books(past& p, const domain::instrument* only, const book_options& options) {
     const facility::facility& state = p.timeline().state();
     const facility::snapshot_position here = state.position();
     if (here.sequence.value == 0) {
@@ -127,6 +124,27 @@ int run(const book_options& options) {
         fmt::print(stderr, "snapshot after command {}, {} commands executed\n", p.timeline().loaded_sequence(),
                    p.timeline().executed_count());
     }
+}
+
+int run(const book_options& options) {
+    const history::moment at = moment_of("--at", options.at);
+    const std::vector<journal_source> journals = journals_of(options.past, options.instrument);
+    if (!at.is_time) require_one(journals, "--at " + options.at);
+    unknown_instrument unknown(options.instrument, journals);
+    bool is_printed = false;
+    for (const journal_source& journal : journals) {
+        past p(journal);
+        p.go_to(at);
+        const domain::instrument* const only = options.instrument.empty() ? nullptr : p.find(options.instrument);
+        if (only == nullptr && !options.instrument.empty()) {
+            unknown.add_known(p);
+            continue;
+        }
+        if (journals.size() > 1) fmt::print("{}partition {}: ", is_printed ? "\n" : "", journal.partition);
+        print_books(p, only, options);
+        is_printed = true;
+    }
+    if (!is_printed) unknown.report();
     return 0;
 }
 

@@ -150,7 +150,14 @@ int run_client(const client_options& options) {
     }
     desk_settings settings;
     settings.order_entry = order_entry_of(c, options.config, options.order_entry);
-    const feed_addresses market = feed_of(c, options.symbol);
+    io::context context;
+    feed_addresses market{options.feed, options.snapshot};
+    if (market.feed.empty() || market.snapshot.empty()) {
+        auto found = io::block_on(context, find_feed(c, options.symbol));
+        // The desk reports an unknown instrument, and shows the first one.
+        if (!found) found = io::block_on(context, find_feed(c, ""));
+        market = *found;
+    }
     settings.feed = parse_address(options.feed.empty() ? market.feed : options.feed);
     settings.snapshot = parse_address(options.snapshot.empty() ? market.snapshot : options.snapshot);
     settings.who.account = account->id;
@@ -163,7 +170,6 @@ int run_client(const client_options& options) {
     settings.patience_seconds = options.patience_seconds;
     const bool picture = !options.plain && is_terminal();
     std::string headline = fmt::format("corro client   {}   {}", account->name, settings.order_entry.to_string());
-    io::context context;
     const std::string why = io::block_on(context, trade(std::move(settings), picture, std::move(headline)));
     if (why.empty()) return 0;
     fmt::print(stderr, "corro client: {}\n", why);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "commands.hpp"
 #include "history/exporter.hpp"
@@ -47,42 +48,36 @@ bool is_backwards(history::moment from, history::moment to) {
     return from.is_time ? from.time > to.time : from.sequence > to.sequence;
 }
 
-/// Finds the instrument by name. It may have been defined after the start of the export.
+/// Finds the instrument by name; id 0 if there is none. It may have been defined after the start of the export.
 domain::instrument_id find_instrument(const std::string& name, past& p, history::moment from, history::moment to) {
-    if (name.empty()) return {};
     if (p.find(name) == nullptr) p.go_to(to);
-    const domain::instrument_id found = p.instrument(name).id;
-    p.go_to(from);
-    return found;
+    const domain::instrument* const found = p.find(name);
+    const domain::instrument_id id = found == nullptr ? domain::instrument_id{} : found->id;
+    if (found != nullptr) p.go_to(from);
+    return id;
 }
 
-std::unique_ptr<history::exporter> exporter_of(const export_options& options, domain::instrument_id only, past& p) {
+std::unique_ptr<history::exporter> exporter_of(const export_options& options, const std::filesystem::path& directory,
+                                               domain::instrument_id only, past& p) {
     const auto instruments = p.timeline().state().instruments();
     if (options.format == "lobster") {
-        return history::make_lobster_exporter(options.directory, instruments, only, options.depth);
+        return history::make_lobster_exporter(directory, instruments, only, options.depth);
     }
     history::export_choice what = options.what;
     if (!what.orders && !what.trades && !what.levels) what = {.orders = true, .trades = true, .levels = true};
-    return history::make_csv_exporter(options.directory, instruments, only, what);
+    return history::make_csv_exporter(directory, instruments, only, what);
 }
 
-int run(const export_options& options) {
-    const bool chooses = options.what.orders || options.what.trades || options.what.levels;
-    if (options.format == "lobster" && chooses) {
-        throw std::runtime_error(
-            "--format lobster writes messages and books together; leave out --orders, --trades and --levels");
-    }
-    const history::moment to = options.to.empty() ? history::latest() : moment_of("--to", options.to);
-    const history::moment from =
-        options.from.empty() ? history::moment{domain::sequence_number{0}} : moment_of("--from", options.from);
-    if (is_backwards(from, to)) {
-        throw std::runtime_error(fmt::format("--from {} is later than --to {}", options.from, options.to));
-    }
-    past p(options.past);
-    p.go_to(before(from));
-    const domain::instrument_id only = find_instrument(options.instrument, p, before(from), to);
-    std::filesystem::create_directories(options.directory);
-    const std::unique_ptr<history::exporter> files = exporter_of(options, only, p);
+struct time_range {
+    history::moment from;
+    history::moment to;
+};
+
+/// Writes the files of one journal, which is just before the start of the range.
+void write_files(const export_options& options, const std::filesystem::path& directory, domain::instrument_id only,
+                 history::moment to, past& p) {
+    std::filesystem::create_directories(directory);
+    const std::unique_ptr<history::exporter> files = exporter_of(options, directory, only, p);
     history::recorded_times times;
     if (!options.times.empty()) {
         times = history::recorded_times::load(options.times);
@@ -94,8 +89,50 @@ int run(const export_options& options) {
     if (!files->problem().empty()) throw std::runtime_error(files->problem());
     files->finish();
     const std::uint64_t last = p.timeline().state().position().sequence.value;
-    fmt::print("{} lines about commands {} to {} are in {}\n", files->lines_count(), first, last,
-               options.directory.string());
+    fmt::print("{} lines about commands {} to {} are in {}\n", files->lines_count(), first, last, directory.string());
+}
+
+/// Exports from each journal, or only from the one that has the instrument of the options.
+void export_all(const export_options& options, const std::vector<journal_source>& journals, time_range range) {
+    unknown_instrument unknown(options.instrument, journals);
+    bool is_written = false;
+    for (const journal_source& journal : journals) {
+        past p(journal);
+        p.go_to(before(range.from));
+        domain::instrument_id only{};
+        std::filesystem::path directory = options.directory;
+        if (!options.instrument.empty()) {
+            only = find_instrument(options.instrument, p, before(range.from), range.to);
+            if (only == domain::instrument_id{}) {
+                unknown.add_known(p);
+                continue;
+            }
+        } else if (journals.size() > 1) {
+            directory /= journal.partition;
+        }
+        write_files(options, directory, only, range.to, p);
+        is_written = true;
+    }
+    if (!is_written) unknown.report();
+}
+
+int run(const export_options& options) {
+    const bool chooses = options.what.orders || options.what.trades || options.what.levels;
+    if (options.format == "lobster" && chooses) {
+        throw std::runtime_error(
+            "--format lobster writes messages and books together; leave out --orders, --trades and --levels");
+    }
+    time_range range{history::moment{domain::sequence_number{0}}, history::latest()};
+    if (!options.from.empty()) range.from = moment_of("--from", options.from);
+    if (!options.to.empty()) range.to = moment_of("--to", options.to);
+    if (is_backwards(range.from, range.to)) {
+        throw std::runtime_error(fmt::format("--from {} is later than --to {}", options.from, options.to));
+    }
+    const std::vector<journal_source> journals = journals_of(options.past, options.instrument);
+    if (!options.from.empty() && !range.from.is_time) require_one(journals, "--from " + options.from);
+    if (!options.to.empty() && !range.to.is_time) require_one(journals, "--to " + options.to);
+    if (!options.times.empty()) require_one(journals, "--times");
+    export_all(options, journals, range);
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
+#include <vector>
 
 #include "commands.hpp"
 #include "io/task/block_on.hpp"
@@ -19,12 +20,16 @@ struct index_options {
 };
 
 int run(const index_options& options) {
-    past p(options.past);
-    const auto report = io::block_on(p.context(), history::make_index(&p.timeline(), options.interval));
-    if (!report) throw std::runtime_error(report.error().text);
-    fmt::print("{} snapshots written, {:.1f} MiB; the index has {} up to command {} of {}\n", report->snapshots_written,
-               static_cast<double>(report->bytes_written) / 1'048'576, p.timeline().index().indexed_count(),
-               p.timeline().index().last_indexed(), report->last.value);
+    const std::vector<journal_source> journals = journals_of(options.past);
+    for (const journal_source& journal : journals) {
+        past p(journal);
+        const auto report = io::block_on(p.context(), history::make_index(&p.timeline(), options.interval));
+        if (!report) throw std::runtime_error(report.error().text);
+        if (journals.size() > 1) fmt::print("partition {}: ", journal.partition);
+        fmt::print("{} snapshots written, {:.1f} MiB; the index has {} up to command {} of {}\n",
+                   report->snapshots_written, static_cast<double>(report->bytes_written) / 1'048'576,
+                   p.timeline().index().indexed_count(), p.timeline().index().last_indexed(), report->last.value);
+    }
     return 0;
 }
 

@@ -2,15 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include "io/task/block_on.hpp"
 #include "journal/advice.hpp"
 #include "journal/identity.hpp"
+#include "journal/segment_format.hpp"
 
 namespace corro::app {
 namespace {
@@ -39,27 +43,36 @@ history::venue_setup venue_of(const node::configuration& c) {
     return venue;
 }
 
-/// Returns the configuration of the journal's writer: the venue, or the partition of the option or of the journal's
-/// folder.
-node::configuration writer_of(const past_options& options) {
-    node::configuration c = node::load_configuration(options.config);
-    if (c.partitions.empty()) {
-        if (!options.partition.empty()) throw std::runtime_error("--partition: the venue has no partitions");
-        return c;
+/// Whether the directory itself has the files of a journal.
+bool has_segments(const std::string& directory) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+        if (journal::segment_number(entry.path().filename().string())) return true;
     }
-    std::string of_folder;
-    if (!options.journal.empty()) {
-        const std::filesystem::path folder = std::filesystem::absolute(options.journal).lexically_normal();
-        of_folder = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
+    return false;
+}
+
+std::string name_of_folder(const std::string& directory) {
+    const std::filesystem::path folder = std::filesystem::absolute(directory).lexically_normal();
+    return (folder.has_filename() ? folder : folder.parent_path()).filename().string();
+}
+
+std::string names_of(const std::vector<journal_source>& journals) {
+    std::string names;
+    for (const journal_source& each : journals) names += (names.empty() ? "" : ", ") + each.partition;
+    return names;
+}
+
+/// Returns the journals of all partitions: those of the configuration, or those in the directory of the options.
+std::vector<journal_source> journals_of_partitions(const node::configuration& venue, const past_options& options) {
+    std::vector<journal_source> all;
+    for (std::size_t k = 0; k < venue.partitions.size(); ++k) {
+        const std::string& name = venue.partitions[k].name;
+        journal_source one{name, node::configuration_of_partition(venue, k), "", options.ignores_index};
+        one.directory = options.journal.empty() ? one.configuration.journal_directory : options.journal + "/" + name;
+        all.push_back(std::move(one));
     }
-    const std::string& name = options.partition.empty() ? of_folder : options.partition;
-    std::string known;
-    for (std::size_t k = 0; k < c.partitions.size(); ++k) {
-        if (c.partitions[k].name == name) return node::configuration_of_partition(c, k);
-        known += (known.empty() ? "" : ", ") + c.partitions[k].name;
-    }
-    throw std::runtime_error(
-        fmt::format("the venue has partitions, each with its own journal: choose one with --partition: {}", known));
+    return all;
 }
 
 void check(const history::timeline::outcome& done) {
@@ -72,21 +85,55 @@ void add_past_options(const subcommand& to, past_options& options) {
     to.add_option("--config", options.config, "The configuration of the exchange that wrote the journal")
         .required()
         .existing_file();
-    to.add_option("--journal", options.journal, "The directory of the journal (default: the configuration's)")
+    to.add_option("--journal", options.journal,
+                  "The directory of the journal, or of all partitions' journals (default: the configuration's)")
         .existing_directory();
     to.add_option("--partition", options.partition,
-                  "The partition that wrote the journal, in a venue with partitions (default: the name of its folder)");
+                  "In a venue with partitions: use only the journal of this one (default: the name of the journal's\n"
+                  "folder; all partitions, if --journal is the folder of all)");
 }
 
-past::past(const past_options& options) : configuration_(writer_of(options)), disk_(context_) {
-    const std::string& journal = options.journal.empty() ? configuration_.journal_directory : options.journal;
-    if (journal.empty()) {
+std::vector<journal_source> journals_of(const past_options& options, const std::string& instrument) {
+    const node::configuration venue = node::load_configuration(options.config);
+    if (options.journal.empty() && venue.journal_directory.empty()) {
         throw std::runtime_error(options.config + " keeps no journal (facility.journal); give one with --journal");
     }
-    auto opened = io::block_on(context_, history::timeline::open(&disk_, journal, venue_of(configuration_)));
+    if (venue.partitions.empty()) {
+        if (!options.partition.empty()) throw std::runtime_error("--partition: the venue has no partitions");
+        return {
+            {"", venue, options.journal.empty() ? venue.journal_directory : options.journal, options.ignores_index}};
+    }
+    std::vector<journal_source> all = journals_of_partitions(venue, options);
+    const bool is_one_journal = !options.journal.empty() && has_segments(options.journal);
+    std::string wanted = options.partition;
+    if (wanted.empty() && is_one_journal) wanted = name_of_folder(options.journal);
+    if (wanted.empty()) {
+        const auto configured =
+            std::ranges::find(venue.instruments, instrument, [](const domain::instrument& i) { return i.name.view(); });
+        if (configured == venue.instruments.end()) return all;
+        return {all[node::partition_of(venue, *configured)]};
+    }
+    const auto found = std::ranges::find(all, wanted, &journal_source::partition);
+    if (found == all.end()) {
+        throw std::runtime_error(
+            fmt::format("no partition \"{}\"; choose one with --partition: {}", wanted, names_of(all)));
+    }
+    if (is_one_journal) found->directory = options.journal;
+    return {*found};
+}
+
+void require_one(const std::vector<journal_source>& journals, const std::string& option) {
+    if (journals.size() == 1) return;
+    throw std::runtime_error(fmt::format("{}: each partition counts its own commands; choose one with --partition: {}",
+                                         option, names_of(journals)));
+}
+
+past::past(const journal_source& source) : disk_(context_) {
+    auto opened =
+        io::block_on(context_, history::timeline::open(&disk_, source.directory, venue_of(source.configuration)));
     if (!opened) throw std::runtime_error(journal::with_advice(opened.error()));
     timeline_ = std::move(*opened);
-    if (options.ignores_index) timeline_->index().forget();
+    if (source.ignores_index) timeline_->index().forget();
     timeline_->report_to(progress_lines());
 }
 
@@ -97,13 +144,20 @@ const domain::instrument* past::find(const std::string& name) const {
     return nullptr;
 }
 
-const domain::instrument& past::instrument(const std::string& name) const {
-    if (const domain::instrument* found = find(name)) return *found;
-    std::string known;
-    for (const domain::instrument& i : timeline_->state().instruments()) {
-        known += (known.empty() ? "" : ", ") + std::string(i.name.view());
+unknown_instrument::unknown_instrument(std::string name, const std::vector<journal_source>& journals)
+    : name_(std::move(name)) {
+    const bool is_partition = journals.size() == 1 && !journals.front().partition.empty();
+    place_ = is_partition ? "partition " + journals.front().partition : "the venue";
+}
+
+void unknown_instrument::add_known(const past& journal) {
+    for (const domain::instrument& i : journal.timeline().state().instruments()) {
+        known_ += (known_.empty() ? "" : ", ") + std::string(i.name.view());
     }
-    throw std::runtime_error(fmt::format("no instrument \"{}\"; the venue has: {}", name, known));
+}
+
+void unknown_instrument::report() const {
+    throw std::runtime_error(fmt::format("no instrument \"{}\"; {} has: {}", name_, place_, known_));
 }
 
 void past::go_to(history::moment at) {

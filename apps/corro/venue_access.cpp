@@ -4,7 +4,9 @@
 
 #include <array>
 #include <utility>
+#include <vector>
 
+#include "client/feed_session.hpp"
 #include "client/session_errors.hpp"
 #include "http/errors.hpp"
 #include "io/net/unix_endpoint.hpp"
@@ -115,13 +117,30 @@ io::endpoint parse_address(const std::string& text) {
     return *endpoint;
 }
 
-feed_addresses feed_of(const node::configuration& c, std::string_view symbol) {
-    if (c.partitions.empty()) return {c.feed_listen, c.snapshot_listen};
-    std::size_t partition = 0;
+io::task<std::expected<feed_addresses, std::string>> find_feed(node::configuration c, std::string symbol) {
+    if (c.partitions.empty()) co_return feed_addresses{c.feed_listen, c.snapshot_listen};
+    std::vector<feed_addresses> feeds;
+    for (const node::partition_configuration& p : c.partitions) feeds.push_back({p.feed_listen, p.snapshot_listen});
+    if (symbol.empty()) co_return feeds.front();
     for (const domain::instrument& i : c.instruments) {
-        if (i.name.view() == symbol) partition = node::partition_of(c, i);
+        if (i.name.view() == symbol) co_return feeds[node::partition_of(c, i)];
     }
-    return {c.partitions[partition].feed_listen, c.partitions[partition].snapshot_listen};
+    std::string known;
+    bool all_answered = true;
+    for (const feed_addresses& each : feeds) {
+        const io::endpoint port = parse_address(each.snapshot);
+        const auto market = co_await client::feed_session::fetch_snapshot(port);
+        all_answered = all_answered && market.has_value();
+        if (!market) continue;
+        bool is_here = false;
+        market->instruments().for_each([&](const domain::instrument& i) {
+            is_here = is_here || i.name.view() == symbol;
+            known += (known.empty() ? "" : ", ") + std::string(i.name.view());
+        });
+        if (is_here) co_return each;
+    }
+    if (!all_answered) co_return feeds.front();
+    co_return std::unexpected(fmt::format("no instrument \"{}\"; the venue has: {}", symbol, known));
 }
 
 std::string_view logon_advice(std::error_code why) noexcept {

@@ -1,12 +1,15 @@
 // Finds the ports of a venue and the transport to them, and gives advice on failed logons.
 #pragma once
 
+#include <expected>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 #include "apps/command_line/command_line.hpp"
 #include "client/venue_endpoint.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/task/task.hpp"
 #include "node/configuration/configuration.hpp"
 
 namespace corro::app {
@@ -17,9 +20,11 @@ struct feed_addresses {
     std::string snapshot;
 };
 
-/// Returns the feed of the instrument. A venue with partitions has one feed per partition. An empty or unknown symbol
-/// means the first partition's feed.
-[[nodiscard]] feed_addresses feed_of(const node::configuration& c, std::string_view symbol);
+/// Finds the feed of the instrument. A venue with partitions has one feed per partition. An instrument that is not in
+/// the configuration may have been defined while the venue runs: then the snapshots of all partitions are read. An
+/// empty symbol means the first partition's feed, as does an unknown one while a partition does not answer.
+/// @error A sentence with the venue's instruments if no partition has the instrument.
+[[nodiscard]] io::task<std::expected<feed_addresses, std::string>> find_feed(node::configuration c, std::string symbol);
 
 /// The options of a subcommand that logs on.
 struct order_entry_options {

@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "commands.hpp"
@@ -55,7 +56,13 @@ io::task<watch_result> watch_until_signal(watch_settings settings) {
 int watch(const watch_options& options) {
     watch_settings settings;
     feed_addresses market{"127.0.0.1:7002", "127.0.0.1:7003"};
-    if (!options.config.empty()) market = feed_of(node::load_configuration(options.config), options.symbol);
+    io::context context;
+    // Addresses that are given replace those of the configuration, whatever partition they belong to.
+    if (!options.config.empty() && (options.feed.empty() || options.snapshot.empty())) {
+        const auto found = io::block_on(context, find_feed(node::load_configuration(options.config), options.symbol));
+        if (!found) throw std::runtime_error(found.error());
+        market = *found;
+    }
     const std::string& feed = options.feed.empty() ? market.feed : options.feed;
     const std::string& snapshot = options.snapshot.empty() ? market.snapshot : options.snapshot;
     settings.feed = parse_address(feed);
@@ -65,7 +72,6 @@ int watch(const watch_options& options) {
     settings.patience_s = options.patience_s;
     settings.picture = !options.plain && is_terminal();
     settings.headline = fmt::format("corro watch  {}", feed);
-    io::context context;
     const watch_result result = io::block_on(context, watch_until_signal(std::move(settings)));
     fmt::print("saw {} messages and {} trades\n", result.messages, result.trades);
     if (result.resumes + result.joins > 1) {

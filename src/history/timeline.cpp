@@ -23,6 +23,15 @@ io::task<std::expected<std::unique_ptr<timeline>, journal::problem>> timeline::o
     outcome done = made->index_.look();
     // Checks the journal's owner now; its beginning is checked when it is read.
     if (done) done = co_await made->open_reader(0);
+    if (done && made->reader_->segments().empty()) {
+        done = std::unexpected(journal::problem(
+            journal::journal_errc::foreign_file,
+            fmt::format(
+                "{}: there is no segment; is this the directory of a journal? A venue with partitions has one in "
+                "each folder with a partition's name.",
+                made->directory_),
+            made->directory_));
+    }
     made->reader_.reset();
     if (!done) co_return std::unexpected(std::move(done.error()));
     co_return made;

@@ -63,7 +63,7 @@ class timeline final : private facility::event_consumer {
 
     /// Opens a timeline before the first command.
     /// @param files  Outlives the timeline.
-    /// @error As journal::reader::open.
+    /// @error As journal::reader::open; foreign_file if the directory has no segment.
     [[nodiscard]] static io::task<std::expected<std::unique_ptr<timeline>, journal::problem>> open(
         journal::storage* files, std::string directory, venue_setup venue);
 

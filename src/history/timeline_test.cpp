@@ -95,6 +95,14 @@ TEST_F(timelines, begin_empty_and_end_where_the_journal_ends) {
               folder.path() + ": the journal ends with sequence number 400; expected 401");
 }
 
+TEST_F(timelines, a_directory_without_a_journal_is_refused) {
+    const generated what(7, 10);
+    const auto opened = io::block_on(ctx, timeline::open(&disk, folder.path(), what.venue));
+    ASSERT_FALSE(opened) << "its books would look like those before the first command";
+    EXPECT_EQ(opened.error().code, journal::journal_errc::foreign_file);
+    EXPECT_NE(opened.error().text.find("there is no segment"), std::string::npos) << opened.error().text;
+}
+
 TEST_F(timelines, say_again_what_was_said) {
     const generated what(11, 2'000);
     write(what);
