@@ -15,7 +15,6 @@ constexpr std::string_view descriptors = "there are no descriptors of a kernel t
 constexpr std::string_view processes = "processes and signals are the kernel's";
 constexpr std::string_view time = "time stands still while a task polls";
 constexpr std::string_view names = "the names are those that the world was given";
-constexpr std::string_view network = "the network answers at once, and resets only what was not read";
 
 struct exception_of {
     std::string_view suite;
@@ -37,10 +36,9 @@ constexpr auto exceptions = std::to_array<exception_of>({
     {"cancel_midway", "a_stop_and_a_close_at_once_end_a_read_once", descriptors},
     {"cancel_midway", "a_write_that_has_found_some_room_stops", descriptors},
     {"cancel_midway", "when_any_ends_although_the_loser_has_got_a_part", descriptors},
-    {"cancellation", "of_accepting_and_connecting", network},
     {"cancellation", "of_signals_and_lookups", processes},
     {"children", "", processes},
-    {"context_on", "after_events_lets_everybody_go_first_whose_event_was_collected", network},
+    {"context_on", "after_events_lets_everybody_go_first_whose_event_was_collected", descriptors},
     {"context_on", "busy_polling_context_still_sleeps_fires_and_wakes", time},
     {"context_on", "stop_from_another_thread_wakes_a_sleeping_loop", threads},
     {"faults", "a_context_of_one_thread_looks_up_names", names},
@@ -53,11 +51,7 @@ constexpr auto exceptions = std::to_array<exception_of>({
     {"resolving", "stopped_lookup_ends_at_once_and_the_context_may_go", names},
     {"signals", "sent_to_another_thread_wakes_a_sleeping_loop", threads},
     {"tcp", "acceptor_survives_descriptor_exhaustion_and_recovers", descriptors},
-    {"tcp", "connect_that_gets_no_answer_can_be_timed_out", network},
     {"tcp", "connect_without_descriptors_reports_it", descriptors},
-    {"tcp", "options_are_set_read_and_refused_without_throwing", network},
-    {"tcp", "peer_reset_while_a_read_waits_is_an_error", network},
-    {"udp", "connected_socket_sends_without_an_address_and_hears_of_refusal", network},
 });
 
 std::string reason_of(std::string_view suite, std::string_view test) {

@@ -1,170 +1,139 @@
 #include "sim/world.hpp"
 
 #include <algorithm>
-#include <exception>
-#include <optional>
+#include <limits>
 #include <utility>
 
 #include "base/assert.hpp"
-#include "io/errors.hpp"
 #include "io/loop/context.hpp"
-#include "io/task/block_on.hpp"
-#include "io/task/task.hpp"
-#include "sim/memory_backend.hpp"
+#include "sim/backend.hpp"
 
 namespace corro::sim {
 namespace {
 
-/// A context that is stepped with the others.
-class memory_worker final : public io::worker {
- public:
-    memory_worker(world& in, io::context_options options) : world_(in), context_(options) {}
-    ~memory_worker() override { CORRO_ASSERT(!is_started(), "a worker goes after its work was joined"); }
+constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-    [[nodiscard]] io::context& where() noexcept override { return context_; }
-
-    void start(io::task<void> work) override {
-        CORRO_ASSERT(!is_started(), "a worker has one work at a time");
-        done_ = false;
-        keeps_running_.emplace(context_);
-        context_.deliver(begin_);
-        work_ = noting_the_end(std::move(work));
-    }
-
-    void join() override {
-        if (!is_started()) return;
-        world_.run_others_until(&done_);
-        keeps_running_.reset();
-        work_ = {};
-        if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-    }
-
-    [[nodiscard]] bool is_started() const noexcept override { return keeps_running_.has_value(); }
-
- private:
-    struct begin_message : io::remote_item {
-        explicit begin_message(memory_worker* of) noexcept : remote_item(nullptr, &arrived), self(of) {}
-        static void arrived(io::remote_item& message, io::context& on) noexcept {
-            memory_worker& self = *static_cast<begin_message&>(message).self;
-            self.work_.promise().started_by(std::noop_coroutine(), io::environment(&on, io::stop_token()));
-            self.work_.coroutine().resume();
-        }
-        memory_worker* self;
-    };
-
-    io::task<void> noting_the_end(io::task<void> work) {
-        try {
-            co_await std::move(work);
-        } catch (...) {
-            failure_ = std::current_exception();
-        }
-        done_ = true;
-    }
-
-    world& world_;
-    io::context context_;
-    begin_message begin_{this};
-    io::task<void> work_;
-    std::exception_ptr failure_;
-    bool done_ = true;
-    std::optional<io::work_guard> keeps_running_;
-};
-
-class memory_machine final : public io::platform {
- public:
-    explicit memory_machine(world& in) noexcept : world_(in) {}
-
-    [[nodiscard]] std::string_view name() const noexcept override { return "memory"; }
-    [[nodiscard]] made_backend make_backend() override { return {std::make_unique<memory_backend>(world_), {}}; }
-    [[nodiscard]] io::steady_time now() noexcept override { return world_.now(); }
-    [[nodiscard]] std::chrono::system_clock::time_point wall_now() noexcept override { return world_.wall_now(); }
-    [[nodiscard]] const io::tick_clock& ticks() override { return world_.ticks(); }
-
-    void fill_random(std::span<std::byte> into) noexcept override {
-        for (std::byte& each : into) each = static_cast<std::byte>(world_.random()() >> 56U);
-    }
-
-    [[nodiscard]] io::task<io::resolved> look_up(std::string host, std::uint16_t port) override {
-        const auto found = world_.names().find(host);
-        if (found == world_.names().end()) co_return std::unexpected(make_error_code(io::errc::host_not_found));
-        std::vector<io::endpoint> addresses;
-        for (const io::endpoint& each : found->second) addresses.push_back(each.with_port(port));
-        co_return addresses;
-    }
-
-    /// Faults are those of another disk (asserted): this one does what it is told.
-    [[nodiscard]] std::unique_ptr<io::storage> make_storage(io::context& /*on*/, io::file_faults* faults) override {
-        CORRO_ASSERT(faults == nullptr, "a disk in memory has no faults");
-        return world_.disk().make_storage();
-    }
-
-    [[nodiscard]] std::unique_ptr<io::worker> make_worker(io::context_options options) override {
-        options.on = this;
-        return std::make_unique<memory_worker>(world_, options);
-    }
-
- private:
-    world& world_;
-};
+std::uint64_t in_ns(io::steady_time time) noexcept {
+    return static_cast<std::uint64_t>(std::chrono::nanoseconds(time.time_since_epoch()).count());
+}
 
 }  // namespace
 
-world::world(std::uint64_t seed) : ticks_(&now_ns_), random_(seed), machine_(std::make_unique<memory_machine>(*this)) {}
+world::world(std::uint64_t seed)
+    : seed_(seed), network_(*this), machine_(&add_host("machine", {}).start_process("main")) {}
 
 world::~world() {
     CORRO_ASSERT(members_.empty(), "the contexts of a world go before it");
 }
 
-std::chrono::system_clock::time_point world::wall_now() const noexcept {
-    return std::chrono::system_clock::time_point(beginning) + std::chrono::nanoseconds(now_ns_) + wall_offset_;
+host& world::add_host(std::string name, std::vector<io::endpoint> addresses) {
+    for (const auto& each : hosts_) CORRO_ASSERT(each->name() != name, "hosts have different names");
+    for (const io::endpoint& each : addresses) {
+        CORRO_ASSERT(!network_.has_address(each), "an address belongs to one host");
+    }
+    return *hosts_.emplace_back(std::make_unique<host>(*this, hosts_.size(), std::move(name), std::move(addresses)));
 }
 
-void world::leave(memory_backend& member) noexcept {
+void world::set_isolated(const host& one, bool isolated) {
+    for (const auto& each : hosts_) {
+        if (each.get() == &one) continue;
+        link_between(one, *each).set_cut(isolated);
+        link_between(*each, one).set_cut(isolated);
+    }
+}
+
+std::uint64_t world::seed_of(std::string_view purpose) const noexcept {
+    return base::hash_bytes(std::as_bytes(std::span(purpose)), seed_);
+}
+
+std::vector<io::endpoint> world::addresses_of(const std::string& name) const {
+    if (const auto found = names_.find(name); found != names_.end()) return found->second;
+    for (const auto& each : hosts_) {
+        if (each->name() == name) return each->addresses();
+    }
+    return {};
+}
+
+void world::leave(backend& member) noexcept {
     std::erase(members_, &member);
+}
+
+void world::plan_after(std::chrono::nanoseconds time, event_queue::action what) {
+    plan(now_ns_ + static_cast<std::uint64_t>(time.count()), std::move(what));
+}
+
+void world::record(std::uint64_t from, std::uint64_t to, std::span<const std::byte> bytes) noexcept {
+    digest_ = base::hasher(digest_).add(now_ns_).add(from).add(to).add_bytes(bytes).value();
 }
 
 /// One turn of every context that is not being run. @return Whether any of them did something.
 bool world::step_others() {
+    CORRO_ASSERT(++turns_at_this_time_count_ <= turns_at_one_time_max_, "a task of this world runs and never waits");
     bool any = false;
     // By index: a step may make contexts and destroy them.
     for (std::size_t i = 0; i < members_.size(); ++i) {
         io::context& each = members_[i]->where();
-        if (each.running()) continue;
+        if (each.running() || members_[i]->of().on().is_paused()) continue;
         const bool had_news = members_[i]->take_news();
         any = each.step() || had_news || any;
     }
     return any;
 }
 
-io::steady_time world::next_due_of_others() const noexcept {
-    io::steady_time due = io::steady_time::max();
-    for (const memory_backend* each : members_) {
-        if (!each->where().running()) due = std::min(due, each->where().next_due());
+/// When something will happen if nobody does anything now.
+std::uint64_t world::next_due_ns() {
+    std::uint64_t due = events_.empty() ? never : events_.next_ns();
+    for (backend* each : members_) {
+        const host& on = each->of().on();
+        if (each->where().running() || on.is_paused()) continue;
+        const io::steady_time own = each->where().next_due();
+        if (own != io::steady_time::max()) due = std::min(due, on.clock().world_time_of(in_ns(own)));
     }
     return due;
 }
 
-void world::wait(memory_backend& waiting, std::chrono::nanoseconds timeout) {
+/// Moves the time, and lets happen what is planned until then.
+void world::advance(std::uint64_t to_ns) {
+    turns_at_this_time_count_ = 0;
+    now_ns_ = std::max(now_ns_, to_ns);
+    for (const auto& each : hosts_) each->clock().advance(now_ns_);
+    while (!events_.empty() && events_.next_ns() <= now_ns_) events_.take()();
+}
+
+void world::wait(backend& waiting, std::chrono::nanoseconds timeout) {
     if (waiting.take_news() || timeout.count() == 0) return;
     if (waiting.where().is_stepping()) return;  // its turn is over; the others have theirs
-    const io::steady_time end = timeout.count() < 0 ? io::steady_time::max() : now() + timeout;
-    while (now() < end) {
+    const host_clock& clock = waiting.of().on().clock();
+    const std::uint64_t end =
+        timeout.count() < 0 ? never : clock.world_time_of(clock.now_ns() + static_cast<std::uint64_t>(timeout.count()));
+    while (now_ns_ < end) {
         const bool any = step_others();
         if (waiting.take_news()) return;
         if (any) continue;
-        const io::steady_time due = std::min(end, next_due_of_others());
-        CORRO_ASSERT(due != io::steady_time::max(), "every task of this world waits for something that does not come");
-        now_ns_ = static_cast<std::uint64_t>(due.time_since_epoch().count());
+        const std::uint64_t due = std::min(end, next_due_ns());
+        CORRO_ASSERT(due != never, "every task of this world waits for something that does not come");
+        advance(due);
+        if (waiting.take_news()) return;
     }
 }
 
-void world::run_others_until(const bool* done) {
-    while (!*done) {
+void world::run_until_done(const std::function<bool()>& is_done) {
+    while (!is_done()) {
         if (step_others()) continue;
-        const io::steady_time due = next_due_of_others();
-        CORRO_ASSERT(due != io::steady_time::max(), "every task of this world waits for something that does not come");
-        now_ns_ = std::max(now_ns_, static_cast<std::uint64_t>(due.time_since_epoch().count()));
+        const std::uint64_t due = next_due_ns();
+        CORRO_ASSERT(due != never, "every task of this world waits for something that does not come");
+        advance(due);
     }
+}
+
+void world::run_until(io::steady_time end) {
+    for (;;) {
+        if (step_others()) continue;
+        const std::uint64_t due = next_due_ns();
+        if (due > in_ns(end)) break;
+        advance(due);
+    }
+    advance(in_ns(end));
 }
 
 }  // namespace corro::sim

@@ -1,41 +1,50 @@
-// A world in memory: one thread, virtual time, a network and a disk that lose nothing and take no time.
+// A simulated world: hosts, the network between them and virtual time, in one thread, from one seed.
 //
 //     sim::world world(seed);
-//     io::context server(io::context_options(world.machine()));
-//     io::context client(io::context_options(world.machine()));
-//     io::block_on(client, work());            // steps `server` too, and moves the time when nothing is left to do
+//     sim::host& north = world.add_host("north", {address});
+//     sim::process& server = north.start_process("server");
+//     io::context here{io::context_options(server)};
+//     ...
+//     world.run_for(10min);                    // or io::block_on(here, work()), which steps all other contexts too
 //
-// Every context on the world's machine is a member of the world. While one of them is run, and finds nothing to do, the
-// others take their turns in the order in which they were made; when none of them has anything to do, the time jumps to
-// the next timer of any. So ten minutes of heartbeats take as long as the heartbeats' own work, and the same seed gives
-// the same run. Workers (io/loop/platform.hpp) are members like all others, without a thread.
+// Every context of every process is a member of the world. Contexts take their turns in the order in which they were
+// made; when none of them has anything to do, the time jumps to the next timer or the next event of the network, a disk
+// or a host. So ten minutes of heartbeats take as long as the heartbeats' own work, and the same seed gives the same
+// run, of which `digest` is a summary.
 //
-// A world in which every task waits for something that no task and no timer brings would wait for ever: an assertion
-// ends it.
+// A small world needs no hosts: `machine()` is a process on a host of its own, whose network takes no time.
 //
-// Limits:  each stream holds `stream_bytes_max` in each direction, each datagram socket `datagrams_max` datagrams, each
-//          acceptor as many connections as its backlog says. Signals, child processes and what io::file_system opens
-//          are those of the process.
+// A world in which every task waits for something that nothing brings would wait for ever, and one in which a task runs
+// without ever waiting would stand still: an assertion ends either.
+//
+// Limits:  each stream holds `stream_window_bytes` in each direction, each datagram socket `datagrams_max` datagrams,
+//          each acceptor as many connections as its backlog says. Signals, child processes and what io::file_system
+//          opens are those of the process that simulates.
 // Threads: one.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "base/random.hpp"
-#include "io/loop/platform.hpp"
-#include "sim/memory_disk.hpp"
-#include "sim/memory_network.hpp"
+#include "sim/event_queue.hpp"
+#include "sim/host.hpp"
+#include "sim/network.hpp"
+#include "sim/process.hpp"
 
 namespace corro::sim {
 
-class memory_backend;
+class backend;
 
-/// One thread's worth of machines. It outlives its contexts.
+/// It outlives its contexts.
 class world {
  public:
     /// The time of day at which every world begins: 2026-01-05, 08:00 UTC, a Monday.
@@ -48,46 +57,76 @@ class world {
     /// @pre No context of it is left (asserted).
     ~world();
 
-    /// The platform of its contexts.
-    [[nodiscard]] io::platform& machine() noexcept { return *machine_; }
+    /// Adds a host with its addresses, whose ports do not matter. Names and addresses are its own (asserted).
+    host& add_host(std::string name, std::vector<io::endpoint> addresses);
+    [[nodiscard]] const std::vector<std::unique_ptr<host>>& hosts() const noexcept { return hosts_; }
+    /// The link from one host to another.
+    [[nodiscard]] link& link_between(const host& from, const host& to) { return network_.link_between(from, to); }
+    /// Cuts the links of `one` with all other hosts, both ways, or mends them.
+    void set_isolated(const host& one, bool isolated);
+    [[nodiscard]] network& network() noexcept { return network_; }
+
+    /// The process of a world that needs no hosts, its disk, and its time of day.
+    [[nodiscard]] process& machine() noexcept { return *machine_; }
+    [[nodiscard]] memory_disk& disk() noexcept { return machine_->on().disk(); }
+    [[nodiscard]] std::chrono::system_clock::time_point wall_now() const noexcept { return machine_->wall_now(); }
+    void set_wall_clock_forward(std::chrono::nanoseconds by) noexcept { machine_->on().set_wall_clock_forward(by); }
 
     /// The time since some moment before the beginning.
     [[nodiscard]] io::steady_time now() const noexcept { return io::steady_time(std::chrono::nanoseconds(now_ns_)); }
-    /// The time of day: the time that has passed, and what it was set forward or back.
-    [[nodiscard]] std::chrono::system_clock::time_point wall_now() const noexcept;
-    /// Sets the time of day forward, or back.
-    void set_wall_clock_forward(std::chrono::nanoseconds by) noexcept { wall_offset_ += by; }
-    /// Gives a name addresses for `io::resolve`.
+    [[nodiscard]] std::uint64_t now_ns() const noexcept { return now_ns_; }
+
+    /// How often the contexts may take turns without time passing (asserted); the default is a million.
+    void set_turns_at_one_time_max(std::uint64_t most) noexcept { turns_at_one_time_max_ = most; }
+
+    /// Lets everything happen that is due until `end`, and sets the time to it.
+    void run_until(io::steady_time end);
+    void run_for(std::chrono::nanoseconds time) { run_until(now() + time); }
+    /// Lets contexts that are not being run go on until `is_done`.
+    void run_until_done(const std::function<bool()>& is_done);
+
+    /// Lets `what` happen at a time that has not passed.
+    void plan(std::uint64_t at_ns, event_queue::action what) { events_.add(at_ns, std::move(what)); }
+    /// Lets `what` happen after `time`.
+    void plan_after(std::chrono::nanoseconds time, event_queue::action what);
+
+    /// A generator of random numbers for a purpose, whose draws move no other purpose's.
+    [[nodiscard]] base::prng stream(std::string_view purpose) const noexcept { return base::prng(seed_of(purpose)); }
+    [[nodiscard]] std::uint64_t seed_of(std::string_view purpose) const noexcept;
+    [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
+
+    /// A summary of everything that has arrived anywhere: when, from where, and the bytes.
+    [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }
+
+    /// Gives a name addresses for `io::resolve`. The names of hosts are known.
     void add_name(const std::string& name, std::vector<io::endpoint> addresses) { names_[name] = std::move(addresses); }
+    [[nodiscard]] std::vector<io::endpoint> addresses_of(const std::string& name) const;
 
-    /// Lets every context that is not being run go on until `*done` is true. For those who block in a world.
-    void run_others_until(const bool* done);
-
-    // For its backends and platform.
-
-    void join(memory_backend& member) { members_.push_back(&member); }
-    void leave(memory_backend& member) noexcept;
+    // For its processes and their backends.
+    void join(backend& member) { members_.push_back(&member); }
+    void leave(backend& member) noexcept;
     /// Goes on with the others until there is news for `waiting`, or its `timeout` is over (negative: none).
-    void wait(memory_backend& waiting, std::chrono::nanoseconds timeout);
-    [[nodiscard]] memory_network& network() noexcept { return network_; }
-    [[nodiscard]] memory_disk& disk() noexcept { return disk_; }
-    [[nodiscard]] const std::map<std::string, std::vector<io::endpoint>>& names() const noexcept { return names_; }
-    [[nodiscard]] base::prng& random() noexcept { return random_; }
-    [[nodiscard]] const io::tick_clock& ticks() const noexcept { return ticks_; }
+    void wait(backend& waiting, std::chrono::nanoseconds timeout);
+    void record(std::uint64_t from, std::uint64_t to, std::span<const std::byte> bytes) noexcept;
+    [[nodiscard]] std::uint64_t next_number() noexcept { return ++numbers_count_; }
 
  private:
     [[nodiscard]] bool step_others();
-    [[nodiscard]] io::steady_time next_due_of_others() const noexcept;
+    [[nodiscard]] std::uint64_t next_due_ns();
+    void advance(std::uint64_t to_ns);
 
+    std::uint64_t seed_;
     std::uint64_t now_ns_ = 1'000'000'000;
-    std::chrono::nanoseconds wall_offset_{0};
-    io::tick_clock ticks_;
-    base::prng random_;
-    memory_network network_;
-    memory_disk disk_;
+    std::uint64_t digest_ = 0;
+    std::uint64_t numbers_count_ = 0;
+    std::uint64_t turns_at_this_time_count_ = 0;
+    std::uint64_t turns_at_one_time_max_ = 1'000'000;
+    event_queue events_;
+    class network network_;
+    std::vector<std::unique_ptr<host>> hosts_;
     std::map<std::string, std::vector<io::endpoint>> names_;
-    std::vector<memory_backend*> members_;  // in the order in which they were made
-    std::unique_ptr<io::platform> machine_;
+    std::vector<backend*> members_;  // in the order in which they were made
+    process* machine_;
 };
 
 }  // namespace corro::sim

@@ -17,6 +17,7 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/task/with_timeout.hpp"
+#include "sim/connection.hpp"
 
 namespace corro::sim {
 namespace {
@@ -184,13 +185,13 @@ TEST(world, a_peer_that_does_not_read_holds_the_sender_up) {
         io::context& own = co_await io::this_context();
         auto stream = co_await io::tcp_stream::connect(own, where);
         if (!stream) co_return 0;
-        const std::vector<std::byte> much(2 * stream_bytes_max);
+        const std::vector<std::byte> much(2 * stream_window_bytes);
         const auto sent = co_await io::with_timeout(1s, stream->write_all(much));
-        co_return sent ? sent->bytes : stream_bytes_max;
+        co_return sent ? sent->bytes : stream_window_bytes;
     };
     io::task_scope serving(here);
     serving.spawn(read_nothing(&*acceptor, &goes_on));
-    EXPECT_EQ(io::block_on(here, flood(*acceptor->local_endpoint())), stream_bytes_max);
+    EXPECT_EQ(io::block_on(here, flood(*acceptor->local_endpoint())), stream_window_bytes);
     goes_on.set();
     io::block_on(here, serving.join());
 }

@@ -1,4 +1,4 @@
-// A context's part of a world in memory.
+// The kernel of a simulated host, as one context of one process sees it.
 //
 // Threads: one.
 #pragma once
@@ -9,18 +9,18 @@
 #include <unordered_map>
 
 #include "io/loop/backend.hpp"
-#include "sim/memory_network.hpp"
+#include "sim/socket.hpp"
 
 namespace corro::sim {
 
-class world;
+class process;
 
-class memory_backend final : public io::backend {
+class backend final : public io::backend {
  public:
-    explicit memory_backend(world& in);
-    ~memory_backend() override;
+    explicit backend(process& of);
+    ~backend() override;
 
-    [[nodiscard]] std::string_view name() const noexcept override { return "memory"; }
+    [[nodiscard]] std::string_view name() const noexcept override { return "simulated"; }
     [[nodiscard]] std::expected<io::descriptor*, std::error_code> open(io::transport kind) noexcept override;
     [[nodiscard]] std::error_code bind(io::descriptor& on, const io::socket_address& address) noexcept override;
     [[nodiscard]] std::error_code listen(io::descriptor& on, int backlog) noexcept override;
@@ -36,7 +36,7 @@ class memory_backend final : public io::backend {
         io::transport kind) noexcept override;
     [[nodiscard]] std::error_code set_membership(io::descriptor& on, const io::endpoint& group, std::uint32_t interface,
                                                  bool joined) noexcept override;
-    /// A world in memory has no files of the operating system.
+    /// A simulated host has no files of the operating system.
     [[nodiscard]] std::expected<io::descriptor*, std::error_code> adopt(int file) noexcept override;
     [[nodiscard]] int detach(io::descriptor& on) noexcept override;
     void close(io::descriptor& on) noexcept override;
@@ -50,26 +50,32 @@ class memory_backend final : public io::backend {
     void wake() noexcept override { is_woken_ = true; }
     void tear_down() noexcept override {}
 
-    // For the world and its network.
+    // For the world, its network and the process.
 
-    /// Something has changed for an operation that may be parked on `socket`.
-    void note(memory_socket& socket);
-    /// Takes over a connection that was accepted.
-    [[nodiscard]] io::descriptor* adopt_socket(std::unique_ptr<memory_socket> socket);
+    /// Something has changed for an operation that may be parked on `on`.
+    void note(socket& on);
     /// Whether the context has something to do. Takes note of a wake-up.
     [[nodiscard]] bool take_news() noexcept;
     [[nodiscard]] io::context& where() const noexcept { return owner(); }
+    [[nodiscard]] process& of() const noexcept { return process_; }
+    [[nodiscard]] std::size_t sockets_count() const noexcept { return sockets_.size(); }
+
+    /// The process has ended: its kernel closes the sockets, or, without power, does nothing more for them.
+    void end_sockets(bool has_power) noexcept;
 
  private:
-    [[nodiscard]] static memory_socket& own(io::descriptor& on) noexcept { return static_cast<memory_socket&>(on); }
-    [[nodiscard]] bool attempt(memory_socket& on, io::operation& what);
+    [[nodiscard]] static socket& own(io::descriptor& on) noexcept { return static_cast<socket&>(on); }
+    [[nodiscard]] io::descriptor* keep(std::unique_ptr<socket> made);
+    [[nodiscard]] bool attempt(socket& on, io::operation& what);
+    [[nodiscard]] bool connect(socket& on, io::operation& what);
+    [[nodiscard]] bool accept(socket& on, io::operation& what);
     void unpark(io::operation& what) noexcept;
-    void try_parked(memory_socket& on, io::operation* parked);
-    static void end_peer(memory_socket& gone) noexcept;
+    void try_parked(socket& on, io::operation* parked);
+    void leave_network(socket& gone, bool has_power) noexcept;
 
-    world& world_;
-    std::unordered_map<io::descriptor*, std::unique_ptr<memory_socket>> sockets_;
-    std::deque<memory_socket*> events_;
+    process& process_;
+    std::unordered_map<io::descriptor*, std::unique_ptr<socket>> sockets_;
+    std::deque<socket*> events_;
     bool is_woken_ = false;
 };
 
