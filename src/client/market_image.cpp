@@ -1,6 +1,9 @@
 #include "client/market_image.hpp"
 
+#include <limits>
+
 #include "client/session_errors.hpp"
+#include "domain/instrument.hpp"
 #include "wire/binary_codec.hpp"
 
 namespace corro::client {
@@ -37,6 +40,10 @@ std::expected<bool, std::error_code> market_image::take_snapshot(std::span<const
                 return std::unexpected(make_error_code(session_errc::unexpected_message));
             }
             const wire::snapshot_end_view end(*frame);
+            // No message can follow the one with the largest number.
+            if (end.last_sequence().value == std::numeric_limits<std::uint64_t>::max()) {
+                return std::unexpected(make_error_code(session_errc::unexpected_message));
+            }
             next_sequence_ = end.last_sequence().value + 1;
             last_command_ = end.last_command().value;
             return true;
@@ -65,8 +72,17 @@ std::expected<domain::event, std::error_code> market_image::take(std::span<const
     return event;
 }
 
+/// The events of a definition come in order, and none between them.
+bool market_image::continues_definition(const domain::event& event) const noexcept {
+    if (event.instrument.value == 0 || event.instrument.value > domain::instruments_max) return false;
+    if (begun_definition_.empty()) return true;
+    const domain::event& last = begun_definition_.back();
+    return last.instrument == event.instrument && last.kind < event.kind;
+}
+
 std::error_code market_image::apply(const domain::event& event) {
     if (domain::is_definition(event.kind)) {
+        if (!continues_definition(event)) return make_error_code(session_errc::feed_contradiction);
         begun_definition_.push_back(event);
         if (!definitions_.take(event)) return {};
         begun_definition_.clear();

@@ -45,6 +45,7 @@ class market_image {
 
  private:
     [[nodiscard]] std::error_code apply(const domain::event& event);
+    [[nodiscard]] bool continues_definition(const domain::event& event) const noexcept;
 
     wire::instrument_table instruments_;
     domain::definition_reader definitions_;

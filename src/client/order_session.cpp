@@ -3,12 +3,25 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/assert.hpp"
 #include "client/session_errors.hpp"
 #include "domain/private_event.hpp"
 #include "io/task/environment.hpp"
 
 namespace corro::client {
+namespace {
+
+/// Whether a command has prices or quantities of its instrument, which only the instrument's definition converts.
+bool needs_definition(domain::command_kind kind) noexcept {
+    switch (kind) {
+        case domain::command_kind::enter_order:
+        case domain::command_kind::amend_order:
+        case domain::command_kind::enter_quote:
+        case domain::command_kind::settle_instrument: return true;
+        default: return false;
+    }
+}
+
+}  // namespace
 
 io::task<std::expected<std::unique_ptr<order_session>, std::error_code>> order_session::log_on(venue_endpoint venue,
                                                                                                credentials who) {
@@ -92,6 +105,9 @@ io::task<std::error_code> order_session::complete_logon() {
     if (frame->message == wire::template_id::logout) co_return logged_out(wire::logout_view(*frame).logout_reason());
     if (frame->message != wire::template_id::hello_ack) co_return make_error_code(session_errc::unexpected_message);
     const wire::hello_ack ack = wire::hello_ack_view(*frame).value();
+    if (ack.next_request.value == 0 || ack.heartbeat_interval_ms == 0) {
+        co_return make_error_code(session_errc::unexpected_message);
+    }
     session_ = ack.session;
     requests_per_second_max_ = ack.requests_per_second_max;
     who_.heartbeat = std::chrono::milliseconds(ack.heartbeat_interval_ms);
@@ -148,8 +164,8 @@ bool order_session::queue(const Message& message) noexcept {
 
 std::uint32_t order_session::send(const domain::command& command) noexcept {
     const domain::instrument& instrument = definitions().find_or_nameless(command.instrument);
-    CORRO_ASSERT(instrument.id == command.instrument || command.kind == domain::command_kind::define_instrument);
-    if (numbers_have_ended()) return 0;
+    const bool is_known = instrument.id == command.instrument;
+    if (numbers_have_ended() || (!is_known && needs_definition(command.kind))) return 0;
     const auto room = connection_.output().reserve(wire::message_bytes_max);
     if (room.empty()) return 0;
     domain::command numbered = command;
@@ -162,8 +178,9 @@ std::uint32_t order_session::send(const domain::command& command) noexcept {
 }
 
 std::uint32_t order_session::send_mass_quote(std::span<const domain::command> quotes) noexcept {
-    for (const domain::command& quote : quotes) CORRO_ASSERT(instruments_.find(quote.instrument) != nullptr);
-    if (numbers_have_ended()) return 0;
+    const bool are_known = std::ranges::all_of(
+        quotes, [this](const domain::command& quote) { return definitions().find(quote.instrument) != nullptr; });
+    if (numbers_have_ended() || !are_known) return 0;
     const auto room = connection_.output().reserve(wire::message_bytes_max);
     if (room.empty()) return 0;
     const auto request = static_cast<std::uint32_t>(next_request_);
@@ -221,6 +238,9 @@ std::expected<std::optional<answer>, std::error_code> order_session::poll() {
             ++next_answer_;
             if (const std::error_code error = wire::decode_event(frame, definitions(), result.event)) {
                 return std::unexpected(error);
+            }
+            if (domain::is_public(result.event.kind)) {
+                return std::unexpected(make_error_code(session_errc::unexpected_message));
             }
             result.sequence = frame.sequence;
             if (domain::completes_request(result.event)) sent_.answered(domain::request_of(result.event));

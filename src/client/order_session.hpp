@@ -121,13 +121,14 @@ class order_session {
     /// Queues a request. Its kind, instrument, side and so on are taken from `command`; session and account are the
     /// session's own.
     ///
-    /// @return  The request's number, echoed in the answers; 0 when the output buffer is full (flush first) or when
-    ///          the session's numbers are used up.
-    /// @pre     The command's instrument is one of `instruments()`, or it names none, or it defines one (asserted).
+    /// @return  The request's number, echoed in the answers; 0 when the output buffer is full (flush first), when the
+    ///          session's numbers are used up, or when the command has a price or a quantity in an instrument that is
+    ///          not one of `instruments()`: only its definition converts them, and the venue decides when it comes.
     [[nodiscard]] std::uint32_t send(const domain::command& command) noexcept;
 
     /// Queues 1 to wire::mass_quote_max quotes (commands of kind enter_quote) as one mass quote; otherwise as `send`.
-    /// Each is answered by a quote_entered or an order_rejected with the number that this returns.
+    /// Each is answered by a quote_entered or an order_rejected with the number that this returns. 0 also when one of
+    /// the instruments is not known.
     [[nodiscard]] std::uint32_t send_mass_quote(std::span<const domain::command> quotes) noexcept;
 
     /// Queues raw bytes unchanged; for tests of the venue. False when the output buffer is full.
@@ -172,10 +173,11 @@ class order_session {
     /// the results of `find`.
     [[nodiscard]] const wire::instrument_table& instruments() const noexcept { return instruments_; }
     /// Uses these definitions for messages until the next `reconnect` or definition: one table for many sessions of a
-    /// program stays in the cache. @pre They equal those of `instruments()`.
+    /// program stays in the cache. Ignored when their number differs from that of `instruments()`, because the venue
+    /// has defined more since. @pre Those that both have are equal.
     void share_instruments(std::shared_ptr<const wire::instrument_table> same) noexcept {
-        CORRO_ASSERT(same != nullptr && same->count() == instruments_.count());
-        shared_instruments_ = std::move(same);
+        CORRO_ASSERT(same != nullptr);
+        if (same->count() == instruments_.count()) shared_instruments_ = std::move(same);
     }
     [[nodiscard]] domain::session_id session() const noexcept { return session_; }
     [[nodiscard]] domain::account_id account() const noexcept { return who_.account; }

@@ -70,8 +70,11 @@ class line_merger {
         std::uint64_t first = from > next_ ? from : next_;
         while (first < end_ && is_held(first)) ++first;
         if (first >= end_) return std::nullopt;
+        // Nothing is held beyond the window, however far ahead the sender claims to be.
+        const std::uint64_t window_end = next_ + sizes_.size();
         std::uint64_t end = first + 1;
-        while (end < end_ && !is_held(end)) ++end;
+        while (end < end_ && end < window_end && !is_held(end)) ++end;
+        if (end >= window_end) end = end_;
         return missing_range{first, end - first};
     }
 

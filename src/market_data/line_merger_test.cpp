@@ -86,6 +86,18 @@ TEST(line_merger, knows_when_a_gap_is_longer_than_what_it_can_hold) {
     EXPECT_EQ(merger.take(9, message_of(9), sink), arrival::delivered);
 }
 
+TEST(line_merger, finds_what_is_missing_at_once_however_far_ahead_the_sender_claims_to_be) {
+    line_merger merger(1, 8);
+    checked_sink sink;
+    EXPECT_EQ(merger.take(3, message_of(3), sink), arrival::held);
+    merger.note(std::uint64_t{1} << 63U);  // counting up to there takes centuries
+    ASSERT_TRUE(merger.missing());
+    EXPECT_EQ(merger.missing()->count, 2U);
+    ASSERT_TRUE(merger.missing(3));
+    EXPECT_EQ(merger.missing(3)->first, 4U);
+    EXPECT_EQ(merger.missing(3)->count, (std::uint64_t{1} << 63U) - 4);
+}
+
 TEST(line_merger, two_lossy_lines_and_retransmission_give_every_message_once) {
     base::prng random(base::test_seed());
     for (int round = 0; round < 50; ++round) {
