@@ -14,8 +14,8 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "journal/test_disk.hpp"
 #include "journal/test_journal.hpp"
+#include "sim/disk.hpp"
 
 namespace corro::journal {
 namespace {
@@ -69,10 +69,10 @@ struct followed {
 
 /// A log with followers: from the first command, from a later one, from one in the future, and a slow one.
 /// @param fails_after  The call of the disk after the start that fails; 0 for none.
-io::task<void> run(test_disk* disk, durability mode, std::uint64_t count, std::uint64_t fails_after, followed* result) {
+io::task<void> run(sim::disk* disk, durability mode, std::uint64_t count, std::uint64_t fails_after, followed* result) {
     auto log = co_await open_writer(disk, "j", small_options(mode));
     CORRO_REQUIRE(log.has_value());
-    if (fails_after != 0) disk->fails_at = disk->calls_count + fails_after;
+    if (fails_after != 0) disk->faults().fails_at = disk->faults().calls_count + fails_after;
     io::context& on = co_await io::this_context();
     io::task_scope writing(on);
     writing.spawn((*log)->run());
@@ -93,7 +93,7 @@ TEST(committed_reader, gets_every_committed_command_once_in_every_mode) {
     for (const durability mode : modes) {
         SCOPED_TRACE(name_of(mode));
         io::context context;
-        test_disk disk;
+        sim::disk disk{sim::disk_pace::in_turns};
         const std::uint64_t count = mode == durability::each ? 300 : 2'000;
         followed result;
         io::block_on(context, run(&disk, mode, count, 0, &result));
@@ -112,7 +112,7 @@ TEST(committed_reader, D4_gets_what_was_acknowledged_before_a_failure_and_then_t
     for (std::uint64_t fails_after = 1; fails_after < 300; fails_after += 7) {
         SCOPED_TRACE(fails_after);
         io::context context;
-        test_disk disk;
+        sim::disk disk{sim::disk_pace::in_turns};
         followed result;
         io::block_on(context, run(&disk, durability::group, 1'500, fails_after, &result));
         if (result.error.code) ++failures_count;
@@ -129,7 +129,7 @@ TEST(committed_reader, D4_gets_what_was_acknowledged_before_a_failure_and_then_t
     EXPECT_GT(failures_count, 10);
 }
 
-io::task<void> fall_behind(test_disk* disk) {
+io::task<void> fall_behind(sim::disk* disk) {
     writer_options options = small_options(durability::group);
     options.kept_segments_max = 1;
     auto log = co_await open_writer(disk, "j", options);
@@ -155,11 +155,11 @@ io::task<void> fall_behind(test_disk* disk) {
 
 TEST(committed_reader, reports_that_the_commands_it_needs_were_removed) {
     io::context context;
-    test_disk disk;
+    sim::disk disk{sim::disk_pace::in_turns};
     io::block_on(context, fall_behind(&disk));
 }
 
-io::task<void> stop_while_waiting(test_disk* disk) {
+io::task<void> stop_while_waiting(sim::disk* disk) {
     auto log = co_await open_writer(disk, "j", small_options(durability::group));
     CORRO_REQUIRE(log.has_value());
     io::context& on = co_await io::this_context();
@@ -179,7 +179,7 @@ io::task<void> stop_while_waiting(test_disk* disk) {
 
 TEST(committed_reader, ends_its_wait_on_a_stop) {
     io::context context;
-    test_disk disk;
+    sim::disk disk{sim::disk_pace::in_turns};
     io::block_on(context, stop_while_waiting(&disk));
 }
 

@@ -13,8 +13,8 @@
 
 #include "base/random.hpp"
 #include "base/test_seed.hpp"
-#include "journal/test_disk.hpp"
 #include "journal/test_journal.hpp"
+#include "sim/disk.hpp"
 
 namespace corro::journal {
 namespace {
@@ -55,8 +55,8 @@ class copies : public testing::Test {
     }
 
     io::context ctx;
-    test_disk disk;
-    test_disk target;
+    sim::disk disk{sim::disk_pace::in_turns};
+    sim::disk target{sim::disk_pace::in_turns};
 };
 
 /// Appends, a few at a time, until it is stopped.
@@ -108,7 +108,7 @@ struct copied_venue {
 };
 
 /// Copies a venue of `count` partitions under load.
-io::task<copied_venue> run_and_copy(test_disk* disk, test_disk* target, std::size_t count, std::uint64_t seed) {
+io::task<copied_venue> run_and_copy(sim::disk* disk, sim::disk* target, std::size_t count, std::uint64_t seed) {
     copied_venue result;
     const auto shards = count == 1 ? nullptr : std::make_shared<shard_board>();
     base::prng random(seed);
@@ -152,10 +152,10 @@ TEST_F(copies, of_shards_at_work_are_of_one_moment) {
     int cuts = 0;
     for (std::uint64_t round = 0; round < 20; ++round) {
         SCOPED_TRACE(testing::Message() << "CORRO_SEED=" << seed + round);
-        disk.~test_disk();
-        new (&disk) test_disk;
-        target.~test_disk();
-        new (&target) test_disk;
+        disk.~disk();
+        new (&disk) sim::disk(sim::disk_pace::in_turns);
+        target.~disk();
+        new (&target) sim::disk(sim::disk_pace::in_turns);
         ASSERT_FALSE(target.make_directory("copy") || target.make_directory("b"));
         const copied_venue venue = io::block_on(ctx, run_and_copy(&disk, &target, 2, seed + round));
         const reading a = expect_sound("copy", 0);
@@ -191,7 +191,7 @@ TEST_F(copies, of_a_closed_journal_is_the_same_journal) {
 }
 
 /// The journal loses its oldest segments while it is copied.
-io::task<> copy_while_segments_go(test_disk* disk, test_disk* target, bool between) {
+io::task<> copy_while_segments_go(sim::disk* disk, sim::disk* target, bool between) {
     writer_options options = options_of();
     options.kept_segments_max = 0;
     auto log = co_await open_writer(disk, "a", options);
@@ -247,8 +247,10 @@ TEST_F(copies, refuse_a_journal_whose_end_is_missing) {
     io::block_on(ctx, write_journal(&disk, "a", options_of(), 700));
     const reading whole = io::block_on(ctx, read_all(&disk, "a", 1, false, venue_of(0)));
     const segment_summary& last = whole.end.segments.back();
-    auto& bytes = disk.bytes_of("a/" + segment_name(last.header.number));
+    const std::string path = "a/" + segment_name(last.header.number);
+    sim::disk::contents bytes = disk.bytes_of(path);
     bytes.resize(segment_header_bytes);
+    disk.put(path, bytes);
     const auto done = io::block_on(ctx, copy_whole(&disk, &target));
     ASSERT_FALSE(done.has_value());
     EXPECT_EQ(done.error().code, journal_errc::missing_end);
@@ -259,8 +261,10 @@ TEST_F(copies, refuse_damage_in_front_of_what_was_durable) {
     io::block_on(ctx, write_journal(&disk, "a", options_of(), 30));
     const reading whole = io::block_on(ctx, read_all(&disk, "a", 1, false, venue_of(0)));
     // The last segment has one block of all thirty, and then the seal, which records them as durable.
-    auto& bytes = disk.bytes_of("a/" + segment_name(whole.end.segments.back().header.number));
+    const std::string path = "a/" + segment_name(whole.end.segments.back().header.number);
+    sim::disk::contents bytes = disk.bytes_of(path);
     bytes[segment_header_bytes + 300] ^= std::byte{1};
+    disk.put(path, bytes);
     const auto done = io::block_on(ctx, copy_whole(&disk, &target));
     ASSERT_FALSE(done.has_value());
     EXPECT_EQ(done.error().code, journal_errc::damaged);
@@ -269,7 +273,7 @@ TEST_F(copies, refuse_damage_in_front_of_what_was_durable) {
 
 TEST_F(copies, refuse_one_of_several_alone) {
     static_cast<void>(io::block_on(ctx, run_and_copy(&disk, &target, 2, 5)));
-    test_disk other;
+    sim::disk other{sim::disk_pace::in_turns};
     ASSERT_FALSE(other.make_directory("copy"));
     const auto done = io::block_on(ctx, copy_whole(&disk, &other));
     ASSERT_FALSE(done.has_value());
@@ -281,19 +285,19 @@ TEST_F(copies, that_are_not_finished_do_not_start) {
     std::uint64_t calls = 0;
     {
         ASSERT_TRUE(io::block_on(ctx, copy_whole(&disk, &target)).has_value());
-        calls = target.calls_count;
+        calls = target.faults().calls_count;
     }
     ASSERT_GT(calls, 20U);
     for (std::uint64_t at = 1; at < calls; ++at) {
-        test_disk small;
+        sim::disk small{sim::disk_pace::in_turns};
         ASSERT_FALSE(small.make_directory("copy"));
-        small.fails_at = at;
-        small.failure = ENOSPC;
-        small.fails_on = true;
+        small.faults().fails_at = at;
+        small.faults().failure = ENOSPC;
+        small.faults().fails_on = true;
         const auto done = io::block_on(ctx, copy_whole(&disk, &small));
         ASSERT_FALSE(done.has_value()) << "call " << at;
         EXPECT_EQ(done.error().code, std::errc::no_space_on_device) << done.error().text;
-        small.fails_at = 0;
+        small.faults().fails_at = 0;
         // A manifest that could not be synced may be whole; then everything before it is on the disk.
         if (io::block_on(ctx, read_manifest(&small, "copy")).value_or(std::nullopt)) continue;
         if (small.list("copy")->empty()) continue;  // it has another name then: node/recovery/venue_backup.hpp
@@ -302,7 +306,11 @@ TEST_F(copies, that_are_not_finished_do_not_start) {
 }
 
 TEST_F(copies, of_what_is_not_there_say_so) {
-    EXPECT_TRUE(io::block_on(ctx, copy_whole(&disk, &target, "nothing")).has_value()) << "there is no segment";
+    disk.put_directory("empty");
+    EXPECT_TRUE(io::block_on(ctx, copy_whole(&disk, &target, "empty")).has_value()) << "there is no segment";
+    const auto nothing = io::block_on(ctx, copy_whole(&disk, &target, "nothing"));
+    ASSERT_FALSE(nothing.has_value());
+    EXPECT_EQ(nothing.error().code, std::errc::no_such_file_or_directory);
     disk_storage files(ctx);
     const auto done = io::block_on(ctx, copy_whole(&files, &target, "/nowhere/at/all"));
     ASSERT_FALSE(done.has_value());

@@ -11,8 +11,8 @@
 #include "base/random.hpp"
 #include "base/test_folder.hpp"
 #include "base/test_seed.hpp"
-#include "journal/test_disk.hpp"
 #include "journal/test_journal.hpp"
+#include "sim/disk.hpp"
 
 namespace corro::journal {
 namespace {
@@ -51,8 +51,8 @@ io::task<std::uint64_t> live(storage* files, writer_options options, std::uint64
 }
 
 /// A journal in one small segment, closed or left open, in a disk of its own.
-void make_small_journal(io::context& ctx, test_disk& disk, bool closed) {
-    const auto body = [](test_disk* files, bool closes) -> io::task<> {
+void make_small_journal(io::context& ctx, sim::disk& disk, bool closed) {
+    const auto body = [](sim::disk* files, bool closes) -> io::task<> {
         auto log = co_await open_writer(files, "j", small_options(durability::group, segment_bytes_min));
         CORRO_REQUIRE(log.has_value());
         io::context& on = co_await io::this_context();
@@ -73,7 +73,7 @@ void make_small_journal(io::context& ctx, test_disk& disk, bool closed) {
 constexpr std::uint64_t small_count = 8;
 
 /// Why a start refuses the journal; empty when it does not.
-std::string refusal_of(io::context& ctx, test_disk& disk, writer_options options) {
+std::string refusal_of(io::context& ctx, sim::disk& disk, writer_options options) {
     const auto log = io::block_on(ctx, open_writer(&disk, "j", std::move(options)));
     return log ? "" : log.error().text;
 }
@@ -86,7 +86,7 @@ struct failed_sync {
     std::string error;
 };
 
-io::task<> fail_a_sync(test_disk* files, failed_sync* result) {
+io::task<> fail_a_sync(sim::disk* files, failed_sync* result) {
     auto log = co_await open_writer(files, "j", small_options(durability::group));
     CORRO_REQUIRE(log.has_value());
     io::context& on = co_await io::this_context();
@@ -95,15 +95,15 @@ io::task<> fail_a_sync(test_disk* files, failed_sync* result) {
     co_await append_commands(log->get(), 5);
     co_await wait_until_durable(log->get(), 5);
     // The write succeeds, the following sync fails.
-    files->fails_at = files->calls_count + 2;
-    const std::uint64_t syncs_count = files->syncs_count;
+    files->faults().fails_at = files->faults().calls_count + 2;
+    const std::uint64_t syncs_count = files->faults().syncs_count;
     co_await append_commands(log->get(), 5);
     co_await wait_until_durable(log->get(), 10);
     result->journal_failed = (*log)->failed();
     result->error = (*log)->error().text;
     (*log)->close();
     co_await scope.join();
-    result->later_syncs_count = files->syncs_count - syncs_count;
+    result->later_syncs_count = files->faults().syncs_count - syncs_count;
     result->durable_sequence = (*log)->durable_sequence();
 }
 
@@ -117,15 +117,15 @@ class journal_faults : public testing::Test {
 
 TEST_F(journal_faults, d3_every_flipped_byte_is_found_or_ends_the_journal_before_it) {
     for (const bool closed : {false, true}) {
-        test_disk disk;
+        sim::disk disk{sim::disk_pace::in_turns};
         make_small_journal(ctx, disk, closed);
         const std::string path = "j/" + segment_name(1);
-        const test_disk::contents sound = disk.bytes_of(path);
+        const sim::disk::contents sound = disk.bytes_of(path);
         ASSERT_EQ(read_from(disk).last, small_count) << "the control";
         std::uint64_t refused_count = 0;
         std::uint64_t ended_count = 0;
         for (std::size_t at = 0; at < sound.size(); ++at) {
-            test_disk::contents damaged = sound;
+            sim::disk::contents damaged = sound;
             damaged[at] ^= std::byte{0x10};
             disk.put(path, damaged);
             // read_all compares every command: a wrong command is never replayed.
@@ -150,15 +150,15 @@ TEST_F(journal_faults, d3_every_flipped_byte_is_found_or_ends_the_journal_before
 // The control: without checksums a reader would accept every damaged block, as it does here, where the checksums are
 // corrected. The comparison with the written commands finds each.
 TEST_F(journal_faults, d3_control_what_a_reader_without_checksums_would_replay_is_noticed) {
-    test_disk disk;
+    sim::disk disk{sim::disk_pace::in_turns};
     make_small_journal(ctx, disk, true);
     const std::string path = "j/" + segment_name(1);
-    const test_disk::contents sound = disk.bytes_of(path);
+    const sim::disk::contents sound = disk.bytes_of(path);
     const auto header = decode_segment_header(std::span(sound).first(segment_header_bytes));
     ASSERT_TRUE(header);
     const std::size_t at = segment_header_bytes + block_header_bytes;
     for (std::size_t i = sizeof(domain::command::sequence); i < command_bytes; ++i) {
-        test_disk::contents damaged = sound;
+        sim::disk::contents damaged = sound;
         damaged[at + i] ^= std::byte{0x10};
         encode_block(*header, 1, 0,
                      std::span(damaged).subspan(segment_header_bytes, block_header_bytes + command_bytes));
@@ -169,14 +169,14 @@ TEST_F(journal_faults, d3_control_what_a_reader_without_checksums_would_replay_i
 
 TEST_F(journal_faults, d3_every_cut_ends_the_journal_at_the_last_whole_block) {
     for (const bool closed : {false, true}) {
-        test_disk disk;
+        sim::disk disk{sim::disk_pace::in_turns};
         make_small_journal(ctx, disk, closed);
         const std::string path = "j/" + segment_name(1);
-        const test_disk::contents sound = disk.bytes_of(path);
+        const sim::disk::contents sound = disk.bytes_of(path);
         // The end of each of the four blocks, and its last sequence number.
         const std::uint64_t counts[] = {1, 2, 4, 1};
         for (std::size_t size = 0; size < sound.size(); ++size) {
-            test_disk::contents cut = sound;
+            sim::disk::contents cut = sound;
             cut.resize(size);
             disk.put(path, cut);
             const reading found = read_from(disk);
@@ -200,16 +200,16 @@ TEST_F(journal_faults, d3_every_cut_ends_the_journal_at_the_last_whole_block) {
 }
 
 TEST_F(journal_faults, d3_damage_in_any_segment_before_the_last_is_refused_with_its_place) {
-    test_disk disk;
+    sim::disk disk{sim::disk_pace::in_turns};
     EXPECT_EQ(io::block_on(ctx, live(&disk, small_options(durability::group, 16 * 1024), 400, 1)), 400U);
     const reading sound = read_from(disk);
     ASSERT_GT(sound.end.segments.size(), 3U);
     for (std::size_t i = 0; i + 1 < sound.end.segments.size(); ++i) {
         const segment_summary& segment = sound.end.segments[i];
         const std::string path = "j/" + segment_name(segment.header.number);
-        const test_disk::contents good = disk.bytes_of(path);
+        const sim::disk::contents good = disk.bytes_of(path);
         for (std::size_t at = 0; at < segment.used_bytes; at += 97) {
-            test_disk::contents damaged = good;
+            sim::disk::contents damaged = good;
             damaged[at] ^= std::byte{1};
             disk.put(path, damaged);
             const reading found = read_from(disk);
@@ -223,7 +223,7 @@ TEST_F(journal_faults, d3_damage_in_any_segment_before_the_last_is_refused_with_
 }
 
 TEST_F(journal_faults, d3_a_missing_segment_is_named) {
-    test_disk disk;
+    sim::disk disk{sim::disk_pace::in_turns};
     EXPECT_EQ(io::block_on(ctx, live(&disk, small_options(durability::group, 16 * 1024), 400, 1)), 400U);
     disk.take_away("j/" + segment_name(2));
     const reading found = read_from(disk);
@@ -233,10 +233,16 @@ TEST_F(journal_faults, d3_a_missing_segment_is_named) {
     disk.put("j/" + segment_name(2), disk.bytes_of("j/" + segment_name(3)));
     EXPECT_EQ(read_from(disk).error.code, journal_errc::missing_segment);
     // Without the first, the journal does not reach back.
-    test_disk second;
+    sim::disk second{sim::disk_pace::in_turns};
     EXPECT_EQ(io::block_on(ctx, live(&second, small_options(durability::group, 16 * 1024), 400, 1)), 400U);
     second.take_away("j/" + segment_name(1));
     EXPECT_EQ(read_from(second).error.code, journal_errc::out_of_reach);
+}
+
+/// Reads what a power cut has left. A directory that was not durable yet is gone, with nothing acknowledged in it.
+reading read_after_cut(io::context& ctx, sim::disk& disk) {
+    if (!disk.has("j")) return {};
+    return io::block_on(ctx, read_all(&disk, "j", 1));
 }
 
 // --- D2: the power fails --------------------------------------------------------------------------------------------
@@ -249,22 +255,22 @@ struct cut_result {
 
 /// A journal that loses power at a call that the seed chooses, is read, continues, and loses power again.
 cut_result cut_power(io::context& ctx, durability mode, std::uint64_t seed, bool disk_lies) {
-    test_disk disk;
+    sim::disk disk{sim::disk_pace::in_turns};
     base::prng random(seed);
     cut_result result;
     for (int life = 0; life < 3; ++life) {
-        disk.ignores_syncs = disk_lies;
-        disk.calls_count = 0;
-        disk.fails_at = 1 + random.below(120);
-        disk.fails_on = true;
-        disk.tears_failing_write = random.below(2) == 0;
+        disk.faults().ignores_syncs = disk_lies;
+        disk.faults().calls_count = 0;
+        disk.faults().fails_at = 1 + random.below(120);
+        disk.faults().fails_on = true;
+        disk.faults().tears_failing_write = random.below(2) == 0;
         const std::uint64_t most = result.found + 600;
         const writer_options options = small_options(mode, 16 * 1024);
         const std::uint64_t durable = io::block_on(ctx, live(&disk, options, most, random(), &result.problem));
         if (!result.problem.empty()) break;
         result.acknowledged = std::max(result.acknowledged, durable);
-        disk.lose_power(random());
-        const reading after = io::block_on(ctx, read_all(&disk, "j", 1));
+        disk.cut_power(random());
+        const reading after = read_after_cut(ctx, disk);
         result.problem = after.error.text;
         result.found = after.last;
         if (!result.problem.empty() || result.found < result.acknowledged) break;
@@ -290,25 +296,25 @@ TEST_F(journal_faults, d2_what_was_acknowledged_survives_a_power_cut_in_group_an
 /// A journal whose process is killed several times, at calls that the seed chooses; each run continues from the one
 /// before. Then the power fails.
 cut_result kill_then_cut_power(io::context& ctx, durability mode, std::uint64_t seed, std::uint64_t segment_bytes) {
-    test_disk disk;
+    sim::disk disk{sim::disk_pace::in_turns};
     base::prng random(seed);
     cut_result result;
     for (std::uint64_t kills = 1 + random.below(4); kills != 0 && result.problem.empty(); --kills) {
-        disk.fails_at = 1 + random.below(90);
+        disk.faults().fails_at = 1 + random.below(90);
         // Or one call fails, and the journal with it.
-        disk.fails_on = random.below(3) != 0;
-        disk.tears_failing_write = random.below(2) == 0;
+        disk.faults().fails_on = random.below(3) != 0;
+        disk.faults().tears_failing_write = random.below(2) == 0;
         const std::uint64_t most = result.found + 300;
         const writer_options options = small_options(mode, segment_bytes);
         const std::uint64_t durable = io::block_on(ctx, live(&disk, options, most, random(), &result.problem));
         if (!result.problem.empty()) break;
         result.acknowledged = std::max(result.acknowledged, durable);
         if (kills == 1) {
-            disk.lose_power(random());
+            disk.cut_power(random());
         } else {
-            disk.lose_process();
+            disk.end_views();
         }
-        const reading after = io::block_on(ctx, read_all(&disk, "j", 1));
+        const reading after = read_after_cut(ctx, disk);
         result.problem = after.error.text;
         result.found = after.last;
         if (result.found < result.acknowledged) break;
@@ -347,13 +353,13 @@ TEST_F(journal_faults, d1_what_was_acknowledged_survives_the_process_in_async_gr
     const std::uint64_t seed = base::test_seed();
     for (const durability mode : {durability::async, durability::group, durability::each}) {
         for (std::uint64_t i = 0; i < 100; ++i) {
-            test_disk disk;
+            sim::disk disk{sim::disk_pace::in_turns};
             base::prng random(seed + i);
-            disk.fails_at = 1 + random.below(150);
-            disk.fails_on = true;
-            disk.tears_failing_write = true;
+            disk.faults().fails_at = 1 + random.below(150);
+            disk.faults().fails_on = true;
+            disk.faults().tears_failing_write = true;
             const std::uint64_t durable = io::block_on(ctx, live(&disk, small_options(mode, 16 * 1024), 600, random()));
-            disk.lose_process();
+            disk.end_views();
             const reading after = read_from(disk);
             EXPECT_EQ(after.error.text, "") << name_of(mode) << ", CORRO_SEED=" << seed + i;
             EXPECT_GE(after.last, durable) << name_of(mode) << ", CORRO_SEED=" << seed + i;
@@ -380,13 +386,13 @@ io::task<> go_on_behind_a_failed_sync(storage* files) {
 TEST_F(journal_faults, D9_what_stands_behind_a_failed_sync_survives_a_power_cut) {
     const std::uint64_t seed = base::test_seed();
     for (std::uint64_t i = 0; i < 50; ++i) {
-        test_disk disk;
+        sim::disk disk{sim::disk_pace::in_turns};
         failed_sync result;
         io::block_on(ctx, fail_a_sync(&disk, &result));
         EXPECT_TRUE(result.journal_failed);
-        disk.lose_process();
+        disk.end_views();
         io::block_on(ctx, go_on_behind_a_failed_sync(&disk));
-        disk.lose_power(seed + i);
+        disk.cut_power(seed + i);
         const reading after = read_from(disk);
         ASSERT_EQ(after.error.text, "") << "CORRO_SEED=" << seed + i;
         ASSERT_EQ(after.last, 15U) << "CORRO_SEED=" << seed + i;
@@ -406,20 +412,20 @@ TEST_F(journal_faults, D9_starts_that_are_killed_at_any_call_leave_a_journal_tha
         for (std::uint64_t first = 1; first < 40; ++first) {
             for (std::uint64_t second = 1 + first % 3; second < 40; second += 3) {
                 for (const end_of_start last : {end_of_start::kill, end_of_start::power_cut}) {
-                    test_disk disk;
+                    sim::disk disk{sim::disk_pace::in_turns};
                     if (has_past) {
                         EXPECT_EQ(io::block_on(ctx, live(&disk, options, 5, seed)), 5U);
-                        disk.lose_power(seed);
+                        disk.cut_power(seed);
                     }
                     for (const std::uint64_t at : {first, second}) {
-                        disk.fails_at = at;
-                        disk.fails_on = true;
+                        disk.faults().fails_at = at;
+                        disk.faults().fails_on = true;
                         io::block_on(ctx, live(&disk, options, 0, seed));
-                        killed_count += disk.calls_count >= at ? 1U : 0U;
+                        killed_count += disk.faults().calls_count >= at ? 1U : 0U;
                         if (at == second && last == end_of_start::power_cut) {
-                            disk.lose_power(seed + first * 40 + second);
+                            disk.cut_power(seed + first * 40 + second);
                         } else {
-                            disk.lose_process();
+                            disk.end_views();
                         }
                     }
                     ASSERT_EQ(refusal_of(ctx, disk, options), "") << "killed at call " << first << ", then " << second;
@@ -454,14 +460,14 @@ TEST_F(journal_faults, D1_old_segments_go_only_when_the_manifest_names_a_newer_o
     const std::uint64_t seed = base::test_seed();
     std::uint64_t removed_count = 0;
     for (std::uint64_t i = 0; i < 600; ++i) {
-        test_disk disk;
+        sim::disk disk{sim::disk_pace::in_turns};
         base::prng slowness(seed + i);
-        disk.slowness = &slowness;
+        disk.faults().slowness = &slowness;
         std::uint64_t snapshot = 0;
-        disk.fails_at = 40 + i;
-        disk.fails_on = true;
+        disk.faults().fails_at = 40 + i;
+        disk.faults().fails_on = true;
         io::block_on(ctx, live_on_snapshots(&disk, 200, &snapshot));
-        disk.lose_process();
+        disk.end_views();
         removed_count += disk.list("j")->empty() || disk.has("j/" + segment_name(1)) ? 0U : 1U;
         writer_options options = small_options(durability::group, segment_bytes_min);
         const auto log = io::block_on(ctx, open_writer(&disk, "j", options, snapshot + 1));
@@ -477,9 +483,9 @@ TEST_F(journal_faults, d4_the_first_error_ends_the_journal_and_nothing_is_tried_
         std::uint64_t failed_opening_count = 0;
         std::uint64_t failed_running_count = 0;
         for (std::uint64_t call = 1; call < 400; ++call) {
-            test_disk disk;
-            disk.fails_at = call;
-            const auto body = [](test_disk* files, durability how, std::uint64_t* opening, std::uint64_t* running,
+            sim::disk disk{sim::disk_pace::in_turns};
+            disk.faults().fails_at = call;
+            const auto body = [](sim::disk* files, durability how, std::uint64_t* opening, std::uint64_t* running,
                                  std::uint64_t* durable) -> io::task<> {
                 auto log = co_await open_writer(files, "j", small_options(how, segment_bytes_min));
                 if (!log) {
@@ -505,8 +511,8 @@ TEST_F(journal_faults, d4_the_first_error_ends_the_journal_and_nothing_is_tried_
             io::block_on(ctx, body(&disk, mode, &failed_opening_count, &failed_running_count, &durable));
             // Calls in progress beside the failing one may end; none starts after it. With one writing task and two
             // helpers that is at most two.
-            EXPECT_LE(disk.calls_after_failure_count, 2U) << name_of(mode) << ", call " << call;
-            disk.fails_at = 0;
+            EXPECT_LE(disk.faults().calls_after_failure_count, 2U) << name_of(mode) << ", call " << call;
+            disk.faults().fails_at = 0;
             const reading after = read_from(disk);
             EXPECT_EQ(after.error.text, "") << name_of(mode) << ", call " << call;
             if (mode != durability::none) {
@@ -519,7 +525,7 @@ TEST_F(journal_faults, d4_the_first_error_ends_the_journal_and_nothing_is_tried_
 }
 
 TEST_F(journal_faults, d4_a_sync_that_failed_once_is_never_trusted_again) {
-    test_disk disk;
+    sim::disk disk{sim::disk_pace::in_turns};
     failed_sync result;
     io::block_on(ctx, fail_a_sync(&disk, &result));
     EXPECT_TRUE(result.journal_failed);
@@ -529,8 +535,8 @@ TEST_F(journal_faults, d4_a_sync_that_failed_once_is_never_trusted_again) {
 }
 
 TEST_F(journal_faults, d4_control_a_sync_that_is_tried_again_is_noticed) {
-    test_disk disk;
-    disk.retries_syncs = true;
+    sim::disk disk{sim::disk_pace::in_turns};
+    disk.faults().retries_syncs = true;
     failed_sync result;
     io::block_on(ctx, fail_a_sync(&disk, &result));
     EXPECT_FALSE(result.journal_failed);
@@ -569,6 +575,8 @@ io::task<> fill_the_disk(storage* files, std::string path, writer_options option
             co_await wait_until_durable(log->get(), (*log)->next_sequence() - 1);
         }
     }
+    // Without durability commands are acknowledged before they are written, and a stop leaves out what is not.
+    while ((*log)->written_sequence() + 1 < (*log)->next_sequence() && !(*log)->failed()) co_await io::yield();
     EXPECT_FALSE((*log)->append(command_at((*log)->next_sequence())));
     EXPECT_TRUE((*log)->disk_is_full());
     result->failed = (*log)->failed();
@@ -578,8 +586,8 @@ io::task<> fill_the_disk(storage* files, std::string path, writer_options option
 
 TEST_F(journal_faults, d5_a_full_disk_refuses_orders_first_then_cancels_and_corrupts_nothing) {
     for (const durability mode : {durability::none, durability::async, durability::group, durability::each}) {
-        test_disk disk;
-        disk.capacity_bytes = 200 * 1024;
+        sim::disk disk{sim::disk_pace::in_turns};
+        disk.faults().capacity_bytes = 200 * 1024;
         full_disk_result result;
         io::block_on(ctx, fill_the_disk(&disk, "j", small_options(mode), &result));
         EXPECT_FALSE(result.failed) << "a full disk is no failure";
@@ -610,9 +618,9 @@ io::task<std::uint64_t> append_regardless(storage* files, std::uint64_t most) {
 
 TEST_F(journal_faults, d5_control_a_full_disk_that_takes_everything_and_keeps_nothing_is_noticed) {
     for (const bool drops : {false, true}) {
-        test_disk disk;
-        disk.capacity_bytes = 200 * 1024;
-        disk.drops_what_is_beyond = drops;
+        sim::disk disk{sim::disk_pace::in_turns};
+        disk.faults().capacity_bytes = 200 * 1024;
+        disk.faults().drops_what_is_beyond = drops;
         const std::uint64_t acknowledged = io::block_on(ctx, append_regardless(&disk, 2'000));
         const reading after = io::block_on(ctx, read_all(&disk, "j", 1, true));
         const bool kept = !after.error.code && after.last == acknowledged;
@@ -622,9 +630,9 @@ TEST_F(journal_faults, d5_control_a_full_disk_that_takes_everything_and_keeps_no
 }
 
 TEST_F(journal_faults, d5_when_there_is_room_again_the_journal_goes_on_by_itself) {
-    test_disk disk;
-    disk.capacity_bytes = 100 * 1024;
-    const auto body = [](test_disk* files) -> io::task<> {
+    sim::disk disk{sim::disk_pace::in_turns};
+    disk.faults().capacity_bytes = 100 * 1024;
+    const auto body = [](sim::disk* files) -> io::task<> {
         auto log = co_await open_writer(files, "j", small_options(durability::group));
         CORRO_REQUIRE(log.has_value());
         io::context& on = co_await io::this_context();
@@ -636,7 +644,7 @@ TEST_F(journal_faults, d5_when_there_is_room_again_the_journal_goes_on_by_itself
             }
             co_await io::yield();
         }
-        files->capacity_bytes = 1'000 * 1024;
+        files->faults().capacity_bytes = 1'000 * 1024;
         while ((*log)->room() != journal_room::everything) co_await (*log)->progressed().wait();
         EXPECT_FALSE((*log)->disk_is_full());
         co_await append_commands(log->get(), 500);
@@ -651,7 +659,7 @@ TEST_F(journal_faults, d5_when_there_is_room_again_the_journal_goes_on_by_itself
 /// A disk on which no file can be opened while the process has too many open files.
 class without_descriptors final : public storage {
  public:
-    explicit without_descriptors(test_disk* under) noexcept : under_(under) {}
+    explicit without_descriptors(sim::disk* under) noexcept : under_(under) {}
 
     bool none_left = false;
     std::uint64_t refused_count = 0;
@@ -687,11 +695,11 @@ class without_descriptors final : public storage {
         return none_left;
     }
 
-    test_disk* under_;
+    sim::disk* under_;
 };
 
 TEST_F(journal_faults, O3_a_process_without_descriptors_makes_the_journal_wait_and_not_fail) {
-    test_disk disk;
+    sim::disk disk{sim::disk_pace::in_turns};
     without_descriptors files(&disk);
     const auto body = [](without_descriptors* on_disk) -> io::task<> {
         auto log = co_await open_writer(on_disk, "j", small_options(durability::group));
@@ -720,9 +728,9 @@ TEST_F(journal_faults, O3_a_process_without_descriptors_makes_the_journal_wait_a
 }
 
 TEST_F(journal_faults, d5_operators_have_a_reserve_of_their_own_on_a_full_disk) {
-    test_disk disk;
-    disk.capacity_bytes = 200 * 1024;
-    const auto body = [](test_disk* files) -> io::task<> {
+    sim::disk disk{sim::disk_pace::in_turns};
+    disk.faults().capacity_bytes = 200 * 1024;
+    const auto body = [](sim::disk* files) -> io::task<> {
         auto log = co_await open_writer(files, "j", small_options(durability::group));
         CORRO_REQUIRE(log.has_value());
         io::context& on = co_await io::this_context();
@@ -752,12 +760,12 @@ TEST_F(journal_faults, d5_operators_have_a_reserve_of_their_own_on_a_full_disk) 
 }
 
 /// Uses up the space while the next segment is being preallocated, which then succeeds or not.
-io::task<> run_short_of_room(test_disk* files, bool fills_up) {
+io::task<> run_short_of_room(sim::disk* files, bool fills_up) {
     auto log = co_await open_writer(files, "j", small_options(durability::group));
     CORRO_REQUIRE(log.has_value());
     io::context& on = co_await io::this_context();
     io::task_scope scope(on);
-    files->holds_room_back = true;
+    files->faults().holds_room_back = true;
     scope.spawn((*log)->run());
     while ((*log)->room() == journal_room::everything) {
         EXPECT_FALSE((*log)->space_is_being_made());
@@ -767,8 +775,8 @@ io::task<> run_short_of_room(test_disk* files, bool fills_up) {
     EXPECT_GT((*log)->statistics().segments_begun_count, 1U) << "the first two had their room from the start";
     EXPECT_TRUE((*log)->space_is_being_made());
     EXPECT_FALSE((*log)->disk_is_full());
-    if (fills_up) files->capacity_bytes = 0;
-    files->holds_room_back = false;
+    if (fills_up) files->faults().capacity_bytes = 0;
+    files->faults().holds_room_back = false;
     while ((*log)->space_is_being_made()) co_await (*log)->progressed().wait();
     EXPECT_EQ((*log)->disk_is_full(), fills_up);
     EXPECT_EQ((*log)->room(), fills_up ? journal_room::cancels_only : journal_room::everything);
@@ -780,14 +788,14 @@ io::task<> run_short_of_room(test_disk* files, bool fills_up) {
 
 TEST_F(journal_faults, d5_a_disk_that_is_still_making_room_is_not_full) {
     for (const bool fills_up : {false, true}) {
-        test_disk disk;
+        sim::disk disk{sim::disk_pace::in_turns};
         io::block_on(ctx, run_short_of_room(&disk, fills_up));
     }
 }
 
 TEST_F(journal_faults, d5_a_disk_without_room_for_the_smallest_segment_refuses_to_start_and_says_so) {
-    test_disk disk;
-    disk.capacity_bytes = 8 * 1024;
+    sim::disk disk{sim::disk_pace::in_turns};
+    disk.faults().capacity_bytes = 8 * 1024;
     const auto opened = io::block_on(ctx, open_writer(&disk, "j", small_options(durability::group)));
     ASSERT_FALSE(opened.has_value());
     EXPECT_EQ(opened.error().code, journal_errc::disk_full);
@@ -797,7 +805,7 @@ TEST_F(journal_faults, d5_a_disk_without_room_for_the_smallest_segment_refuses_t
 }
 
 /// Starts on a disk without space for a whole segment, and uses up the space.
-io::task<> start_on_a_full_disk(test_disk* files, journal_room expected) {
+io::task<> start_on_a_full_disk(sim::disk* files, journal_room expected) {
     auto log = co_await open_writer(files, "j", small_options(durability::group, 64 * 1024));
     if (!log) ADD_FAILURE() << log.error().text;
     CORRO_REQUIRE(log.has_value());
@@ -815,7 +823,7 @@ io::task<> start_on_a_full_disk(test_disk* files, journal_room expected) {
     }
     EXPECT_GT(closed_count, 3U) << "what closes orders still goes";
     EXPECT_FALSE((*log)->failed()) << (*log)->error().text;
-    files->capacity_bytes = 1'000 * 1024;
+    files->faults().capacity_bytes = 1'000 * 1024;
     while ((*log)->room() != journal_room::everything) co_await (*log)->progressed().wait();
     co_await append_commands(log->get(), 1'500);
     (*log)->close();
@@ -827,12 +835,12 @@ TEST_F(journal_faults, d5_a_start_on_a_full_disk_serves_what_can_be_served_and_g
     // Free space in KiB, and the room that remains after a reserve of 16 KiB.
     using enum journal_room;
     for (const auto& [room_left, expected] : {std::pair{63U, everything}, {20U, cancels_only}, {10U, cancels_only}}) {
-        test_disk disk;
+        sim::disk disk{sim::disk_pace::in_turns};
         io::block_on(ctx, write_journal(&disk, "j", small_options(durability::group, 64 * 1024), 700));
         std::uint64_t used = 0;
         const auto names = disk.list("j");
         for (const std::string& name : *names) used += disk.bytes_of("j/" + name).size();
-        disk.capacity_bytes = used + room_left * 1024;
+        disk.faults().capacity_bytes = used + room_left * 1024;
         io::block_on(ctx, start_on_a_full_disk(&disk, expected));
         const reading after = read_from(disk);
         EXPECT_EQ(after.error.text, "");
@@ -883,10 +891,10 @@ TEST_F(journal_faults, a_directory_that_may_not_be_written_is_refused_in_words) 
 }
 
 TEST_F(journal_faults, a_version_of_the_format_that_is_not_known_is_refused) {
-    test_disk disk;
+    sim::disk disk{sim::disk_pace::in_turns};
     make_small_journal(ctx, disk, true);
     const std::string path = "j/" + segment_name(1);
-    test_disk::contents bytes = disk.bytes_of(path);
+    sim::disk::contents bytes = disk.bytes_of(path);
     // As the next version would write it, with a correct checksum.
     bytes[8] = std::byte{format_version + 1};
     std::fill(bytes.begin() + 12, bytes.begin() + 16, std::byte{});
@@ -894,7 +902,7 @@ TEST_F(journal_faults, a_version_of_the_format_that_is_not_known_is_refused) {
     base::store_le<std::uint32_t>(bytes.data() + 12, crc);
     disk.put(path, bytes);
     EXPECT_EQ(read_from(disk).error.code, journal_errc::unsupported_version);
-    disk.put(path, test_disk::contents(2'000, std::byte{'x'}));
+    disk.put(path, sim::disk::contents(2'000, std::byte{'x'}));
     EXPECT_EQ(read_from(disk).error.code, journal_errc::foreign_file);
 }
 

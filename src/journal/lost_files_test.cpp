@@ -8,13 +8,13 @@
 
 #include "journal/advice.hpp"
 #include "journal/manifest.hpp"
-#include "journal/test_disk.hpp"
 #include "journal/test_journal.hpp"
+#include "sim/disk.hpp"
 
 namespace corro::journal {
 namespace {
 
-using directory = std::map<std::string, test_disk::contents>;
+using directory = std::map<std::string, sim::disk::contents>;
 
 /// One run of a journal: `count` commands, one by one, then closed in order or left as after a crash.
 io::task<> live_once(storage* files, std::uint64_t count, bool closes) {
@@ -34,14 +34,14 @@ io::task<> live_once(storage* files, std::uint64_t count, bool closes) {
     co_await scope.join();
 }
 
-directory files_of(test_disk& disk) {
+directory files_of(sim::disk& disk) {
     directory all;
     const auto names = disk.list("j");
     for (const std::string& name : *names) all["j/" + name] = disk.bytes_of("j/" + name);
     return all;
 }
 
-void put_back(test_disk& disk, const directory& all) {
+void put_back(sim::disk& disk, const directory& all) {
     const auto names = disk.list("j");
     for (const std::string& name : *names) disk.take_away("j/" + name);
     for (const auto& [path, bytes] : all) disk.put(path, bytes);
@@ -100,7 +100,7 @@ class lost_files : public testing::Test {
     }
 
     io::context ctx;
-    test_disk disk;
+    sim::disk disk{sim::disk_pace::in_turns};
     directory older;  ///< the files at the end of the run before
     directory sound;
     bool is_older_copy = false;
@@ -156,7 +156,7 @@ TEST_F(lost_files, d8_a_journal_with_a_past_does_not_begin_again) {
     EXPECT_FALSE(advice_for(log.error().code).empty());
     // The manifest too; another file remains.
     for (const char* const trace : {"j/sessions", "j/00000000000000000020.snapshot", "j/0000000001.torn"}) {
-        put_back(disk, {{trace, test_disk::contents(10)}});
+        put_back(disk, {{trace, sim::disk::contents(10)}});
         log = open();
         ASSERT_FALSE(log.has_value()) << trace;
         EXPECT_EQ(log.error().code, journal_errc::missing_segment) << log.error().text;
@@ -199,14 +199,15 @@ TEST_F(lost_files, d8_a_damaged_tail_is_kept_aside_and_said) {
     const reading whole = io::block_on(ctx, read_all(&disk, "j", 1));
     const std::uint64_t end = whole.end.segments.back().used_bytes;
     ASSERT_EQ(whole.last, commands_count);
-    disk.bytes_of(newest)[end - block_bytes(1) + block_header_bytes + 40] ^= std::byte{1};
-    const test_disk::contents damaged = disk.bytes_of(newest);
+    sim::disk::contents damaged = disk.bytes_of(newest);
+    damaged[end - block_bytes(1) + block_header_bytes + 40] ^= std::byte{1};
+    disk.put(newest, damaged);
     auto log = io::block_on(ctx, open_writer(&disk, "j", small_options(durability::group, segment_bytes_min)));
     ASSERT_TRUE(log.has_value()) << log.error().text;
     ASSERT_EQ((*log)->notices().size(), 1U);
     EXPECT_NE((*log)->notices()[0].find("after sequence number 59"), std::string::npos) << (*log)->notices()[0];
     const std::uint64_t number = *segment_number(newest.substr(2));
-    const test_disk::contents& kept = disk.bytes_of("j/" + torn_name(number));
+    const sim::disk::contents kept = disk.bytes_of("j/" + torn_name(number));
     const std::uint64_t begin = end - block_bytes(1);
     ASSERT_LE(begin + kept.size(), damaged.size());
     EXPECT_GT(kept.size(), block_header_bytes);
@@ -245,12 +246,12 @@ TEST_F(lost_files, a_journal_of_version_1_gets_a_manifest) {
     header.first_sequence = 1;
     header.epoch = 4;
     header.segment_bytes = segment_bytes_min;
-    test_disk::contents bytes(segment_header_bytes + block_header_bytes_v1 + command_bytes);
+    sim::disk::contents bytes(segment_header_bytes + block_header_bytes_v1 + command_bytes);
     encode(header, std::span(bytes).first(segment_header_bytes));
     const domain::command first = command_at(1);
     std::memcpy(bytes.data() + segment_header_bytes + block_header_bytes_v1, &first, sizeof first);
     encode_block(header, 1, 0, std::span(bytes).subspan(segment_header_bytes));
-    put_back(disk, {{"j/" + segment_name(1), bytes}, {"j/sessions", test_disk::contents(4)}});
+    put_back(disk, {{"j/" + segment_name(1), bytes}, {"j/sessions", sim::disk::contents(4)}});
     writer_options options = small_options(durability::group, segment_bytes_min);
     options.birth.id.fill(std::byte{5});
     {

@@ -11,7 +11,7 @@
 #include "base/crc32c.hpp"
 #include "io/task/block_on.hpp"
 #include "journal/reader.hpp"
-#include "journal/test_disk.hpp"
+#include "sim/disk.hpp"
 
 namespace {
 
@@ -56,11 +56,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     header.first_sequence = 1;
     header.epoch = 1;
     header.segment_bytes = 64 * 1024;
-    test_disk::contents bytes(segment_header_bytes + size - 1);
+    sim::disk::contents bytes(segment_header_bytes + size - 1);
     encode(header, std::span(bytes).first(segment_header_bytes));
     if (size > 1) std::memcpy(bytes.data() + segment_header_bytes, data + 1, size - 1);
     if ((data[0] & 1U) != 0) repair_checksums(header, bytes);
-    test_disk disk;
+    sim::disk disk;
     disk.put("j/" + segment_name(1), std::move(bytes));
     static io::context ctx;
     io::block_on(ctx, read(&disk));

@@ -8,8 +8,8 @@
 #include "io/testing/tested_platform.hpp"
 #include "journal/limits.hpp"
 #include "journal/manifest.hpp"
-#include "journal/test_disk.hpp"
 #include "journal/test_journal.hpp"
+#include "sim/disk.hpp"
 
 namespace corro::journal {
 namespace {
@@ -42,7 +42,7 @@ class shard_journals : public testing::Test {
         return unpack_mark(end_of(directory).marks[shard]);
     }
     io::context ctx{io::on_tested_platform()};
-    test_disk disk;
+    sim::disk disk{sim::disk_pace::in_turns};
 };
 
 /// Two partitions, the first with commands before and after those of the second; both are then left as after a crash.
@@ -182,7 +182,7 @@ TEST_F(shard_journals, a_segment_of_another_copy_does_not_fit) {
     io::block_on(ctx, one_life(&disk, "b", 10, another_clock));
     io::block_on(ctx, one_life(&disk, "b", 10, another_clock));
     for (const std::uint64_t number : {2U, 3U}) {
-        const test_disk::contents sound = disk.bytes_of("a/" + segment_name(number));
+        const sim::disk::contents sound = disk.bytes_of("a/" + segment_name(number));
         disk.put("a/" + segment_name(number), disk.bytes_of("b/" + segment_name(number)));
         const reading found = io::block_on(ctx, read_all(&disk, "a", 1));
         EXPECT_EQ(found.error.code, journal_errc::broken_chain) << found.error.text;

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/test_seed.hpp"
-#include "journal/test_disk.hpp"
 #include "journal/test_journal.hpp"
+#include "sim/disk.hpp"
 
 namespace corro::journal {
 namespace {
@@ -32,13 +32,15 @@ io::task<std::error_code> save(snapshot_store* store, std::uint64_t sequence) {
 
 class snapshots : public testing::Test {
  protected:
+    snapshots() { disk.put_directory("j"); }
+
     newest_snapshot newest(std::uint64_t at_most = ~std::uint64_t{0}) {
         auto found = io::block_on(ctx, store.load_newest(at_most));
         EXPECT_TRUE(found.has_value()) << found.error().text;
         return found ? std::move(*found) : newest_snapshot();
     }
     io::context ctx;
-    test_disk disk;
+    sim::disk disk{sim::disk_pace::in_turns};
     snapshot_store store{&disk, "j", test_venue};
 };
 
@@ -67,7 +69,9 @@ TEST_F(snapshots, the_end_of_a_state_is_read_alone) {
     const std::vector<std::byte> end(all.end() - 24, all.end());
     EXPECT_EQ(io::block_on(ctx, store.load_end(7, 24)).value(), end);
     EXPECT_EQ(io::block_on(ctx, store.load_end(7, 5'000)).value(), all) << "without the header";
-    disk.bytes_of("j/" + snapshot_name(7)).resize(100);
+    sim::disk::contents cut = disk.bytes_of("j/" + snapshot_name(7));
+    cut.resize(100);
+    disk.put("j/" + snapshot_name(7), cut);
     EXPECT_EQ(io::block_on(ctx, store.load_end(7, 24)).value(), std::vector<std::byte>());
     EXPECT_FALSE(io::block_on(ctx, store.load_end(8, 24)).has_value());
 }
@@ -93,10 +97,10 @@ TEST_F(snapshots, d6_every_flipped_byte_and_every_cut_makes_it_passed_over) {
     EXPECT_FALSE(io::block_on(ctx, save(&store, 1)));
     EXPECT_FALSE(io::block_on(ctx, save(&store, 2)));
     const std::string path = "j/" + snapshot_name(2);
-    const test_disk::contents sound = disk.bytes_of(path);
+    const sim::disk::contents sound = disk.bytes_of(path);
     for (std::size_t at = 0; at < sound.size(); ++at) {
         for (const bool cuts : {false, true}) {
-            test_disk::contents damaged = sound;
+            sim::disk::contents damaged = sound;
             if (cuts)
                 damaged.resize(at);
             else
@@ -127,10 +131,10 @@ TEST_F(snapshots, d4_an_error_at_any_call_leaves_the_older_one) {
     EXPECT_FALSE(io::block_on(ctx, save(&store, 1)));
     std::uint64_t failures_count = 0;
     for (std::uint64_t call = 1;; ++call) {
-        disk.calls_count = 0;
-        disk.fails_at = call;
+        disk.faults().calls_count = 0;
+        disk.faults().fails_at = call;
         const std::error_code error = io::block_on(ctx, save(&store, 2));
-        disk.fails_at = 0;
+        disk.faults().fails_at = 0;
         if (!error) break;
         EXPECT_EQ(error, std::errc::io_error);
         ++failures_count;
@@ -147,14 +151,15 @@ TEST_F(snapshots, d6_after_a_power_cut_there_is_the_old_one_or_the_new_one_whole
     const std::uint64_t seed = base::test_seed();
     std::uint64_t new_ones_count = 0;
     for (std::uint64_t round = 0; round < 200; ++round) {
-        test_disk fresh;
+        sim::disk fresh{sim::disk_pace::in_turns};
+        fresh.put_directory("j");
         snapshot_store here(&fresh, "j", test_venue);
         ASSERT_FALSE(io::block_on(ctx, save(&here, 1)));
-        fresh.calls_count = 0;
-        fresh.fails_at = 1 + round % 7;
-        fresh.fails_on = true;
+        fresh.faults().calls_count = 0;
+        fresh.faults().fails_at = 1 + round % 7;
+        fresh.faults().fails_on = true;
         const std::error_code error = io::block_on(ctx, save(&here, 2));
-        fresh.lose_power(seed + round);
+        fresh.cut_power(seed + round);
         const auto found = io::block_on(ctx, here.load_newest());
         ASSERT_TRUE(found.has_value() && found->snapshot.has_value());
         EXPECT_TRUE(found->passed_over.empty()) << "half of one has its name, seed " << seed + round;

@@ -10,7 +10,6 @@
 
 #include "base/test_folder.hpp"
 #include "io/testing/backend_tests.hpp"
-#include "journal/test_disk.hpp"
 #include "journal/test_journal.hpp"
 
 namespace corro::journal {

@@ -20,8 +20,8 @@
 
 #include "base/random.hpp"
 #include "io/net/endpoint.hpp"
+#include "sim/disk.hpp"
 #include "sim/host_clock.hpp"
-#include "sim/memory_disk.hpp"
 #include "sim/ports.hpp"
 #include "sim/process.hpp"
 
@@ -65,7 +65,7 @@ class host {
 
     [[nodiscard]] host_clock& clock() noexcept { return clock_; }
     [[nodiscard]] const host_clock& clock() const noexcept { return clock_; }
-    [[nodiscard]] memory_disk& disk() noexcept { return disk_; }
+    [[nodiscard]] sim::disk& disk() noexcept { return disk_; }
     [[nodiscard]] ports& ports() noexcept { return ports_; }
 
  private:
@@ -74,7 +74,7 @@ class host {
     std::string name_;
     std::vector<io::endpoint> addresses_;
     host_clock clock_;
-    memory_disk disk_;
+    sim::disk disk_;
     class ports ports_;
     std::list<process> processes_;
     bool is_on_ = true;

@@ -68,7 +68,7 @@ class world {
 
     /// The process of a world that needs no hosts, its disk, and its time of day.
     [[nodiscard]] process& machine() noexcept { return *machine_; }
-    [[nodiscard]] memory_disk& disk() noexcept { return machine_->on().disk(); }
+    [[nodiscard]] sim::disk& disk() noexcept { return machine_->on().disk(); }
     [[nodiscard]] std::chrono::system_clock::time_point wall_now() const noexcept { return machine_->wall_now(); }
     void set_wall_clock_forward(std::chrono::nanoseconds by) noexcept { machine_->on().set_wall_clock_forward(by); }
 

@@ -8,8 +8,8 @@
 #include "facility/facility.hpp"
 #include "golden.hpp"
 #include "journal/snapshot_store.hpp"
-#include "journal/test_disk.hpp"
 #include "journal/test_journal.hpp"
+#include "sim/disk.hpp"
 
 namespace corro {
 namespace {
@@ -148,8 +148,10 @@ io::task<std::uint64_t> count_golden_commands(journal::storage* files, std::stri
 
 class golden_journal : public ::testing::Test {
  protected:
+    golden_journal() { disk.put_directory("j"); }
+
     io::context ctx;
-    journal::test_disk disk;
+    sim::disk disk{sim::disk_pace::in_turns};
 };
 
 TEST_F(golden_journal, F4_the_journal_of_every_version_is_read_command_by_command) {

@@ -15,11 +15,11 @@
 #include "io/loop/context.hpp"
 #include "io/loop/tick_clock.hpp"
 #include "io/task/block_on.hpp"
-#include "journal/test_disk.hpp"
 #include "market_data/feed_publisher.hpp"
 #include "node/recovery/host_journal.hpp"
 #include "node/venue/event_sink.hpp"
 #include "node/venue/matching_host.hpp"
+#include "sim/disk.hpp"
 
 namespace corro::node {
 namespace {
@@ -79,7 +79,10 @@ struct executing_partition {
 class two_stored_partitions {
  public:
     explicit two_stored_partitions(std::size_t snapshots_kept) : kept_(snapshots_kept) {
-        for (std::uint32_t k = 0; k < 2; ++k) partitions_.push_back(std::make_unique<executing_partition>(k));
+        for (std::uint32_t k = 0; k < 2; ++k) {
+            partitions_.push_back(std::make_unique<executing_partition>(k));
+            disk.put_directory(partitions_[k]->own.journal_directory);
+        }
     }
 
     /// Executes commands in the partitions and stores them. @return The oldest kept snapshot of each, or nothing on
@@ -116,7 +119,7 @@ class two_stored_partitions {
         return std::nullopt;
     }
 
-    journal::test_disk disk;
+    sim::disk disk{sim::disk_pace::in_turns};
 
  private:
     journal::snapshot_store store_of(std::size_t partition) {
@@ -143,15 +146,15 @@ TEST(partition_store, leaves_a_whole_moment_at_whatever_call_the_power_fails) {
                 two_stored_partitions venue(kept);
                 ASSERT_TRUE(venue.store(1, 1) && venue.store(1, 1));
                 const sequences before = venue.now();
-                venue.disk.fails_at = venue.disk.calls_count + call;
-                venue.disk.fails_on = true;
+                venue.disk.faults().fails_at = venue.disk.faults().calls_count + call;
+                venue.disk.faults().fails_on = true;
                 is_done = venue.store(first, second).has_value();
-                venue.disk.fails_at = 0;
-                venue.disk.fails_on = false;
+                venue.disk.faults().fails_at = 0;
+                venue.disk.faults().fails_on = false;
                 if ((call & 1U) != 0) {
-                    venue.disk.lose_process();
+                    venue.disk.end_views();
                 } else {
-                    venue.disk.lose_power(seed + call);
+                    venue.disk.cut_power(seed + call);
                 }
                 const auto found = venue.newest_whole();
                 ASSERT_TRUE(found) << kept << " kept, call " << call;
@@ -187,7 +190,7 @@ TEST(partition_store, keeps_of_every_partition_what_the_kept_moments_need) {
 TEST(partition_store, passes_over_a_first_partitions_snapshot_that_names_nothing) {
     two_stored_partitions venue(2);
     ASSERT_TRUE(venue.store(1, 1));
-    venue.disk.bytes_of("FIRST/" + journal::snapshot_name(1)).resize(4);
+    venue.disk.put("FIRST/" + journal::snapshot_name(1), sim::disk::contents(4));
     EXPECT_EQ(venue.store(1, 1), (sequences{2, 2})) << "what is damaged needs nothing";
     EXPECT_EQ(venue.list(1), (sequences{2}));
 }

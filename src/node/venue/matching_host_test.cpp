@@ -12,10 +12,10 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "journal/test_disk.hpp"
 #include "journal/test_journal.hpp"
 #include "node/configuration/limits.hpp"
 #include "node/venue/event_sink.hpp"
+#include "sim/disk.hpp"
 
 namespace corro::node {
 namespace {
@@ -96,7 +96,7 @@ domain::command reset_numbers(std::uint32_t session) {
 }
 
 /// The journal after a connection breaks on a full disk.
-io::task<void> lose_connections(journal::test_disk* disk, matching_host* host) {
+io::task<void> lose_connections(sim::disk* disk, matching_host* host) {
     auto opened = co_await journal::open_writer(disk, "j", journal::small_options(journal::durability::group));
     CORRO_REQUIRE(opened.has_value());
     journal::writer& log = **opened;
@@ -135,7 +135,7 @@ io::task<void> lose_connections(journal::test_disk* disk, matching_host* host) {
     of_operator.set_operator(true);
     EXPECT_TRUE(executes(of_operator));
     // There is space again, and the note before the missing cancel stays.
-    disk->capacity_bytes = ~std::uint64_t{0};
+    disk->faults().capacity_bytes = ~std::uint64_t{0};
     while (log.room() != journal::journal_room::everything) co_await log.progressed().wait();
     EXPECT_FALSE(executes(off)) << "the cancel before it is in no journal";
     EXPECT_TRUE(executes(on));
@@ -149,8 +149,8 @@ io::task<void> lose_connections(journal::test_disk* disk, matching_host* host) {
 // is never in the journal without it.
 TEST(matching_host, S2_cancels_for_a_lost_connection_when_the_disk_is_full) {
     io::context context;
-    journal::test_disk disk;
-    disk.capacity_bytes = 200 * 1024;
+    sim::disk disk{sim::disk_pace::in_turns};
+    disk.faults().capacity_bytes = 200 * 1024;
     const io::tick_clock clock;
     listener sink;
     matching_host host({}, one_instrument(), clock, sink);

@@ -1,23 +1,25 @@
-#include "sim/memory_disk.hpp"
+#include "sim/disk.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
+#include <memory>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "io/errors.hpp"
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
-#include "sim/world.hpp"
 
 namespace corro::sim {
 namespace {
 
-class memory_disk_of_a_world : public testing::Test {
+class disk_of_a_process : public testing::Test {
  protected:
-    [[nodiscard]] io::storage& disk() { return *disk_; }
+    [[nodiscard]] io::storage& disk() { return *storage_; }
     template <class T>
     T run(io::task<T> work) {
         return io::block_on(here_, std::move(work));
@@ -41,12 +43,12 @@ class memory_disk_of_a_world : public testing::Test {
         return text.substr(0, got.bytes);
     }
 
-    world world_{1};
-    io::context here_{io::context_options(world_.machine())};
-    std::unique_ptr<io::storage> disk_ = world_.machine().make_storage(here_, nullptr);
+    io::context here_;
+    sim::disk disk_;
+    std::unique_ptr<io::storage> storage_ = disk_.make_storage();
 };
 
-TEST_F(memory_disk_of_a_world, keeps_what_was_written_for_who_opens_it_later) {
+TEST_F(disk_of_a_process, keeps_what_was_written_for_who_opens_it_later) {
     {
         const auto file = open("a", io::file_mode::create_new);
         write(*file, 0, "hello");
@@ -60,7 +62,7 @@ TEST_F(memory_disk_of_a_world, keeps_what_was_written_for_who_opens_it_later) {
     EXPECT_EQ(again->size(), 12U);
 }
 
-TEST_F(memory_disk_of_a_world, opens_by_mode_as_a_kernel_does) {
+TEST_F(disk_of_a_process, opens_by_mode_as_a_kernel_does) {
     EXPECT_EQ(refused("a", io::file_mode::read), std::errc::no_such_file_or_directory);
     EXPECT_EQ(refused("a", io::file_mode::write), std::errc::no_such_file_or_directory);
     EXPECT_EQ(refused("no/a", io::file_mode::create), std::errc::no_such_file_or_directory);
@@ -74,7 +76,7 @@ TEST_F(memory_disk_of_a_world, opens_by_mode_as_a_kernel_does) {
     EXPECT_EQ(refused("folder", io::file_mode::write), std::errc::is_a_directory);
 }
 
-TEST_F(memory_disk_of_a_world, names_are_renamed_listed_and_removed) {
+TEST_F(disk_of_a_process, names_are_renamed_listed_and_removed) {
     EXPECT_FALSE(disk().make_directory("/x/y/"));
     EXPECT_FALSE(disk().make_directory("/x/y")) << "it is there";
     const auto file = open("/x/y/a", io::file_mode::create);
@@ -94,7 +96,7 @@ TEST_F(memory_disk_of_a_world, names_are_renamed_listed_and_removed) {
     EXPECT_EQ(disk().list("/z").error(), std::errc::no_such_file_or_directory);
 }
 
-TEST_F(memory_disk_of_a_world, a_lock_is_one_files_until_it_is_closed) {
+TEST_F(disk_of_a_process, a_lock_is_one_files_until_it_is_closed) {
     auto one = open("a", io::file_mode::create);
     const auto two = open("a", io::file_mode::create);
     EXPECT_FALSE(one->try_lock());
@@ -103,7 +105,7 @@ TEST_F(memory_disk_of_a_world, a_lock_is_one_files_until_it_is_closed) {
     EXPECT_FALSE(two->try_lock());
 }
 
-TEST_F(memory_disk_of_a_world, files_grow_and_shrink) {
+TEST_F(disk_of_a_process, files_grow_and_shrink) {
     const auto file = open("a", io::file_mode::create);
     EXPECT_FALSE(run(file->preallocate(10)));
     EXPECT_EQ(read(*file, 0, 10), std::string(10, '\0'));
