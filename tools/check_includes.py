@@ -9,6 +9,7 @@ Rules, each with the name that a finding carries:
              may include the simulated machine
   os         operating system headers only in src/io, in the clock, in programs and in tests
   machine    what a platform gives (time, random bytes, threads, files) is asked of it, in src outside of src/io's backends
+  loop       only programs and tests run a loop (block_on): what stands on a context gives tasks
   core       the core has no coroutines, threads, clocks, streams, exceptions
 
 The layers and their order come from cmake/corro_layers.cmake, so that there is one list.
@@ -74,8 +75,11 @@ MACHINE_ALLOWED = (
     "src/node/configuration/configuration.cpp",
     "src/node/configuration/file_access.cpp",
     "src/node/recovery/venue_backup.cpp",
-    "src/node/links/link_path.cpp",  # the name of a Unix socket
 )
+
+# A loop within a call, such as a constructor, cannot be stepped from outside.
+LOOP_WORD = re.compile(r"\bblock_on\b")
+LOOP_ALLOWED = ("src/io/", "src/sim/")
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 # Comments and literals, replaced before words are looked for. A raw string's delimiter is matched by its name.
@@ -142,6 +146,9 @@ def findings(root: pathlib.Path, layers: list[str], core: list[str]) -> tuple[li
         if not is_allowed(path, MACHINE_ALLOWED):
             for match in MACHINE_WORD.finditer(code):
                 say(path, code, match.start(), "machine", f"`{match.group()}`: ask the platform (io/loop/platform.hpp)")
+        if not is_allowed(path, LOOP_ALLOWED):
+            for match in LOOP_WORD.finditer(code):
+                say(path, code, match.start(), "loop", "`block_on`: a program or a test runs the loop; return a task")
         if layer in core:
             for match in CORE_WORD.finditer(code):
                 say(path, code, match.start(), "core", f"the core does not use `{match.group()}`")
@@ -175,6 +182,9 @@ def self_test() -> int:
         ("src/gateway/a.hpp", "struct a { io::context& on; };\n// std::thread\n", None),
         ("src/gateway/a_test.cpp", "#include <thread>\nio::context own;\n", None),
         ("src/io/backends/a.cpp", "#include <thread>\nauto now = std::chrono::system_clock::now();\n", None),
+        ("src/gateway/a.cpp", "a::~a() { io::block_on(context_, serving_.join()); }\n", "loop"),
+        ("src/gateway/a_test.cpp", "void f() { io::block_on(context, g()); }\n", None),
+        ("src/io/task/a.cpp", "void f() { block_on(context, g()); }\n", None),
         ("src/base/a.hpp", "#include <chrono>\n", "core"),
         ("src/domain/a.cpp", "#include <thread>\n", "core"),
         ("src/domain/a.cpp", "void f() { throw 1; }\n", "core"),

@@ -18,7 +18,12 @@ class exchange_thread {
     explicit exchange_thread(const node::configuration& configuration)
         : exchange_(context_, configuration), close_(context_) {
         io::block_on(context_, exchange_.start());
-        thread_ = std::thread([this] { run(); });
+        try {
+            thread_ = std::thread([this] { run(); });
+        } catch (...) {
+            io::block_on(context_, exchange_.stop());
+            throw;
+        }
     }
     ~exchange_thread() { close(); }
     exchange_thread(const exchange_thread&) = delete;

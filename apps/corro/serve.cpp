@@ -18,6 +18,7 @@
 #include "io/sync/event.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
+#include "io/task/task.hpp"
 #include "journal_news.hpp"
 #include "node/configuration/configuration.hpp"
 #include "node/configuration/file_access.hpp"
@@ -214,6 +215,16 @@ node::configuration configuration_of_role(const serve_options& options) {
     return c;
 }
 
+/// Runs a venue that was started, and stops it when its run cannot begin.
+void run_started(io::context& context, node::venue& venue, io::task<void> work) {
+    try {
+        io::block_on(context, std::move(work));
+    } catch (...) {
+        io::block_on(context, venue.stop());
+        throw;
+    }
+}
+
 int serve(const serve_options& options) {
     raise_descriptor_limit();
     node::configuration configuration = configuration_of_server(options);
@@ -233,7 +244,7 @@ int serve(const serve_options& options) {
     print_partitions(venue, configuration);
     fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables, SIGUSR2 writes a snapshot.\n");
     std::fflush(stdout);
-    io::block_on(context, serve_until_closed(&venue, &options, &context));
+    run_started(context, venue, serve_until_closed(&venue, &options, &context));
     print_report(venue, true);
     return venue.failure() == nullptr ? 0 : 1;
 }
@@ -324,7 +335,7 @@ int serve_facility(const serve_options& options) {
     print_partitions(facility, configuration);
     fmt::print("Ctrl-C closes it.\n");
     std::fflush(stdout);
-    io::block_on(context, run_until_closed(&facility, &options, &context));
+    run_started(context, facility, run_until_closed(&facility, &options, &context));
     for (std::size_t k = 0; k < facility.partitions_count(); ++k) {
         const node::partition& p = facility.at(k);
         if (p.is_of_several()) fmt::print("partition {}: ", p.name());

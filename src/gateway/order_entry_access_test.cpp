@@ -261,6 +261,8 @@ TEST(order_entry_access, refused_logons_are_logged_with_account_and_address) {
         telemetry::event_log_options where;
         where.directory = folder.path();
         telemetry::event_log log(io::default_platform(), where, {});
+        io::context starting;
+        io::block_on(starting, log.start());
         gateway_options options;
         options.log = &log.add_producer();
         test_venue venue(options);

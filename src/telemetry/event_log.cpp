@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <mutex>
 #include <string>
 #include <system_error>
@@ -10,7 +11,8 @@
 #include "io/loop/context.hpp"
 #include "io/loop/platform.hpp"
 #include "io/sync/remote_event.hpp"
-#include "io/task/block_on.hpp"
+#include "io/task/environment.hpp"
+#include "io/task/task.hpp"
 #include "io/task/with_timeout.hpp"
 #include "telemetry/log_files.hpp"
 #include "telemetry/text.hpp"
@@ -36,13 +38,22 @@ class event_log::writer {
         lines_.resize(write_bytes + at_once * line_bytes_max);
     }
 
-    /// Before the thread runs.
-    [[nodiscard]] std::error_code open() { return io::block_on(worker_->where(), open_files(this)); }
-    /// The version of the files that were there before; `open` refuses a newer one. Before the thread runs.
+    /// Starts the thread, which opens the files and writes them.
+    /// @return  The error of opening: the thread has then ended.
+    io::task<std::error_code> start() {
+        io::remote_event opened(co_await io::this_context());
+        worker_->start(open_and_write(this, &opened));
+        static_cast<void>(co_await opened.wait());
+        // Also when stopped: the thread refers to this frame.
+        is_opened_.wait(false, std::memory_order_acquire);
+        if (open_error_) worker_->join();
+        co_return open_error_;
+    }
+    /// The version of the files that were there before; `start` refuses a newer one. After `start`.
     [[nodiscard]] std::int64_t found_version() const noexcept { return found_version_; }
+    [[nodiscard]] const std::string& directory() const noexcept { return options_.directory; }
     /// Before the first event.
     void list(const domain::instrument& i) { text_.list(i.id, i.name, i.tick_size.value); }
-    void start() { worker_->start(write_until_stopped(this)); }
     void end() noexcept {
         ended_.set();
         worker_->join();
@@ -79,6 +90,15 @@ class event_log::writer {
         const std::error_code events = co_await self->events_.open();
         if (events) co_return events;
         co_return co_await self->log_records_.open();
+    }
+
+    static io::task<void> open_and_write(writer* self, io::remote_event* opened) {
+        const std::error_code error = co_await open_files(self);
+        self->open_error_ = error;
+        opened->set();
+        self->is_opened_.store(true, std::memory_order_release);
+        self->is_opened_.notify_one();
+        if (!error) co_await write_until_stopped(self);
     }
 
     /// The first record of each file.
@@ -179,6 +199,9 @@ class event_log::writer {
     std::string objects_;      ///< of log records
     bool failed_ = false;
     std::int64_t found_version_ = log_format_version;
+    std::error_code open_error_;
+    // false -> true (the log's thread, after it has written the two members above and signaled the start).
+    std::atomic<bool> is_opened_{false};
     std::atomic<std::uint64_t> events_count_{0};
     std::atomic<std::uint64_t> log_records_count_{0};
     std::atomic<std::uint64_t> unwritten_{0};
@@ -191,15 +214,18 @@ class event_log::writer {
 event_log::event_log(io::platform& on, const event_log_options& options,
                      std::span<const domain::instrument> instruments) {
     writer_ = std::make_unique<writer>(on, options, instruments);
-    const std::error_code error = writer_->open();
+}
+
+io::task<void> event_log::start() {
+    const std::error_code error = co_await writer_->start();
+    const std::string& directory = writer_->directory();
     if (writer_->found_version() > log_format_version) {
         throw std::system_error(
             error, fmt::format("event_log.directory: {} has files of format version {}, which a newer program has "
                                "written; this program writes version {}. Choose another directory",
-                               options.directory, writer_->found_version(), log_format_version));
+                               directory, writer_->found_version(), log_format_version));
     }
-    if (error) throw std::system_error(error, "event_log.directory: cannot write to " + options.directory);
-    writer_->start();
+    if (error) throw std::system_error(error, "event_log.directory: cannot write to " + directory);
 }
 
 event_log::~event_log() {

@@ -27,6 +27,7 @@
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 #include "io/loop/platform.hpp"
+#include "io/task/task.hpp"
 #include "telemetry/limits.hpp"
 #include "telemetry/log_record.hpp"
 
@@ -93,15 +94,21 @@ struct event_log_statistics {
 
 class event_log {
  public:
-    /// Makes the directory, continues the numbers of its files, and starts the writer on a worker of this platform.
+    /// Opens nothing yet: producers may record, and their records wait for `start`.
+    /// @param on           Its worker writes.
     /// @param instruments  For names and decimal prices; copied.
-    /// @throws std::system_error when the directory or the first files cannot be made, or when a newer program has
-    ///         written files of a later format there.
+    /// @throws std::system_error if the platform has no worker
     event_log(io::platform& on, const event_log_options& options, std::span<const domain::instrument> instruments);
-    /// Writes the waiting records and ends. Producers must not record any more.
+    /// Writes the waiting records and ends, if it was started. Producers must not record any more.
     ~event_log();
     event_log(const event_log&) = delete;
     event_log& operator=(const event_log&) = delete;
+
+    /// Makes the directory, continues the numbers of its files, and starts to write. Once.
+    /// Fails with std::system_error when the directory or the first files cannot be made, or when a newer program has
+    /// written files of a later format there.
+    /// @cancel  The call still waits for the worker, and blocks this context meanwhile.
+    [[nodiscard]] io::task<void> start();
 
     /// A new producer for one thread, valid as long as the log. To be called before that thread starts.
     [[nodiscard]] producer& add_producer();

@@ -7,12 +7,23 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "io/loop/context.hpp"
+#include "io/loop/platform.hpp"
+#include "io/task/block_on.hpp"
 #include "telemetry/text.hpp"
 
 namespace corro::telemetry {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct started_log final : event_log {
+    started_log(const event_log_options& options, const domain::instrument& instrument)
+        : event_log(io::default_platform(), options, {&instrument, 1}) {
+        io::context context;
+        io::block_on(context, start());
+    }
+};
 
 class event_log_test : public testing::Test {
  protected:
@@ -59,7 +70,7 @@ class event_log_test : public testing::Test {
 
 TEST_F(event_log_test, writes_an_event_as_a_line_with_names_and_decimals) {
     {
-        event_log log(io::default_platform(), options_, {&instrument_, 1});
+        started_log log(options_, instrument_);
         const domain::event e = entered(17);
         log.add_producer().note({&e, 1});
     }
@@ -73,7 +84,7 @@ TEST_F(event_log_test, writes_an_event_as_a_line_with_names_and_decimals) {
 
 TEST_F(event_log_test, gives_every_kind_of_event_as_many_columns_as_the_heading_has) {
     {
-        event_log log(io::default_platform(), options_, {&instrument_, 1});
+        started_log log(options_, instrument_);
         producer& mine = log.add_producer();
         for (unsigned kind = 0; kind < 256; ++kind) {
             domain::event e = entered(kind);
@@ -89,7 +100,7 @@ TEST_F(event_log_test, gives_every_kind_of_event_as_many_columns_as_the_heading_
 
 TEST_F(event_log_test, writes_a_log_record_as_an_object) {
     {
-        event_log log(io::default_platform(), options_, {&instrument_, 1});
+        started_log log(options_, instrument_);
         log_record what(component::gateway, log_record_kind::logon_refused, 4, {});
         what.time = domain::time_ns{-1};
         what.severity = severity::warning;
@@ -112,7 +123,7 @@ TEST_F(event_log_test, counts_what_it_loses_and_says_so_in_the_log) {
     options_.events_waiting_max = 64;
     options_.look_interval = std::chrono::hours(1);  // the writer polls only at the end
     {
-        event_log log(io::default_platform(), options_, {&instrument_, 1});
+        started_log log(options_, instrument_);
         producer& mine = log.add_producer();
         const std::vector<domain::event> batch(100, entered(1));
         mine.note(batch);
@@ -132,7 +143,7 @@ TEST_F(event_log_test, begins_a_new_file_when_one_is_full_and_keeps_the_newest) 
     options_.files_max = 3;
     constexpr std::uint64_t events_count = 20'000;
     {
-        event_log log(io::default_platform(), options_, {&instrument_, 1});
+        started_log log(options_, instrument_);
         producer& mine = log.add_producer();
         for (std::uint64_t i = 1; i <= events_count; ++i) {
             const domain::event e = entered(i);
@@ -167,7 +178,7 @@ TEST_F(event_log_test, begins_a_new_file_when_one_is_full_and_keeps_the_newest) 
 
 TEST_F(event_log_test, goes_on_behind_the_files_of_the_process_before) {
     for (int start = 0; start < 2; ++start) {
-        event_log log(io::default_platform(), options_, {&instrument_, 1});
+        started_log log(options_, instrument_);
         const domain::event e = entered(static_cast<std::uint64_t>(start) + 1);
         log.add_producer().note({&e, 1});
     }
@@ -178,7 +189,7 @@ TEST_F(event_log_test, goes_on_behind_the_files_of_the_process_before) {
 TEST_F(event_log_test, begins_each_file_of_records_with_the_version_of_the_format) {
     options_.file_bytes_max = 1;  // a file for each record
     {
-        event_log log(io::default_platform(), options_, {&instrument_, 1});
+        started_log log(options_, instrument_);
         producer& mine = log.add_producer();
         mine.note(log_record(component::venue, log_record_kind::started, 5, {}));
         while (mine.log_records_waiting()) std::this_thread::yield();
@@ -201,7 +212,7 @@ TEST_F(event_log_test, continues_files_of_its_own_and_of_earlier_versions_and_re
     const auto start = [this](const std::string& first_line) -> std::string {
         std::ofstream(folder_ / "records.7.jsonl") << first_line;
         try {
-            const event_log log(io::default_platform(), options_, {&instrument_, 1});
+            const started_log log(options_, instrument_);
             fs::remove(folder_ / "records.8.jsonl");
             return {};
         } catch (const std::system_error& error) {
@@ -221,12 +232,31 @@ TEST_F(event_log_test, continues_files_of_its_own_and_of_earlier_versions_and_re
     EXPECT_NE(refusal.find(options_.directory), std::string::npos) << refusal;
 }
 
+TEST_F(event_log_test, opens_nothing_before_its_start_and_keeps_what_was_recorded_before_it) {
+    {
+        event_log log(io::default_platform(), options_, {&instrument_, 1});
+        EXPECT_FALSE(fs::exists(folder_));
+        const domain::event early = entered(1);
+        log.add_producer().note({&early, 1});
+        EXPECT_FALSE(fs::exists(folder_));
+        io::context context;
+        io::block_on(context, log.start());
+        EXPECT_TRUE(fs::exists(folder_ / "events.1.csv"));
+    }
+    EXPECT_EQ(lines_of("events.1.csv").size(), 2U) << "the heading and the event";
+    options_.directory = (folder_ / "never").string();
+    {
+        const event_log unused(io::default_platform(), options_, {&instrument_, 1});
+    }
+    EXPECT_FALSE(fs::exists(folder_ / "never"));
+}
+
 TEST_F(event_log_test, says_which_directory_it_cannot_write_to) {
     fs::create_directories(folder_);
     std::ofstream(folder_ / "file") << "x";
     options_.directory = (folder_ / "file" / "below").string();
     try {
-        const event_log log(io::default_platform(), options_, {&instrument_, 1});
+        const started_log log(options_, instrument_);
         FAIL() << "a directory below a file";
     } catch (const std::system_error& error) {
         EXPECT_NE(std::string(error.what()).find(options_.directory), std::string::npos);
@@ -236,7 +266,7 @@ TEST_F(event_log_test, says_which_directory_it_cannot_write_to) {
 TEST_F(event_log_test, takes_events_from_several_threads_and_keeps_the_order_of_each) {
     constexpr std::uint64_t each = 30'000;
     {
-        event_log log(io::default_platform(), options_, {&instrument_, 1});
+        started_log log(options_, instrument_);
         std::vector<std::thread> threads;
         for (std::uint32_t account = 1; account <= 2; ++account) {
             producer& mine = log.add_producer();

@@ -238,15 +238,17 @@ TEST_P(journal_failure, O1_order_entry_opens_when_the_recovery_is_over) {
     node::configuration c = venue_in(directory, GetParam(), &disk);
     {
         io::context context;
-        const node::testing::started_venue venue(context, c);
+        node::testing::started_venue venue(context, c);
         disk.port = venue.order_entry_endpoint().port();
         c.order_entry_listen = venue.order_entry_endpoint().to_string();
+        io::block_on(context, venue.stop());
     }
     disk.looks = disk.found = 0;
     io::context context;
-    const node::testing::started_venue venue(context, c);
+    node::testing::started_venue venue(context, c);
     EXPECT_GT(disk.looks, 3);
     EXPECT_EQ(disk.found, 0) << "somebody could have connected during the recovery";
+    io::block_on(context, venue.stop());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -103,6 +104,12 @@ TEST(link_path, keeps_a_file_that_is_no_socket) {
     std::filesystem::create_directories(path);
     EXPECT_EQ(start_second(v.at_facility), outcome::path_in_use);
     EXPECT_TRUE(std::filesystem::is_directory(path));
+    std::filesystem::remove(path);
+    std::ofstream(path) << "notes";
+    EXPECT_EQ(start_second(v.at_facility), outcome::path_in_use);
+    EXPECT_EQ(std::filesystem::file_size(path), 5U);
+    std::filesystem::remove(path);
+    EXPECT_EQ(start_second(v.at_facility), outcome::runs) << "when the file is gone";
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ void distributor_role::collect(telemetry::metrics_page& page) const {
 }
 
 io::task<void> distributor_role::run() {
+    if (log_ != nullptr) co_await log_->start();
     io::task_scope following(context_);
     following_ = &following;
     following.spawn(follow());

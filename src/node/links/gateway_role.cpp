@@ -37,6 +37,7 @@ gateway_role::gateway_role(io::context& context, const configuration& c, std::fu
 }
 
 io::task<void> gateway_role::run() {
+    if (log_ != nullptr) co_await log_->start();
     io::task_scope measuring(context_);
     if (metrics_endpoint_) measuring.spawn(metrics_.serve(std::move(metrics_port_)));
     io::task_scope finding(context_);

@@ -17,11 +17,11 @@
 #include <vector>
 
 #include "gateway/transport/transport.hpp"
-#include "io/file/file.hpp"
 #include "io/loop/context.hpp"
 #include "io/sync/event.hpp"
 #include "io/task/task.hpp"
 #include "node/links/link_messages.hpp"
+#include "node/links/link_path.hpp"
 
 namespace corro::node {
 
@@ -151,7 +151,7 @@ class link_acceptor {
     link_acceptor() = default;
     [[nodiscard]] bool may_come(const io::unix_stream& from) const noexcept;
 
-    io::file path_lock_;  ///< the lock of a path
+    link_path_lock path_lock_;  ///< the lock of a path
     std::variant<io::tcp_acceptor, io::unix_acceptor> held_;
     std::string text_;
     std::vector<std::uint32_t> users_;

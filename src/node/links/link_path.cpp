@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "io/file/file.hpp"
+#include "io/file/storage.hpp"
+#include "io/loop/platform.hpp"
 #include "io/net/unix_socket.hpp"
 
 namespace corro::node {
@@ -21,25 +24,27 @@ namespace {
 
 }  // namespace
 
-io::task<io::file> take_link_path(io::context* context, io::unix_endpoint where) {
+io::task<link_path_lock> take_link_path(io::context* context, io::unix_endpoint where) {
     const std::string path(where.path());
-    io::file_system files(*context);
-    auto lock = co_await files.open(path + ".lock", io::file_mode::create);
+    std::unique_ptr<io::storage> files = context->runs_on().make_storage(*context, nullptr);
+    auto lock = co_await files->open(path + ".lock", io::file_mode::create);
     if (!lock) refuse(lock.error(), path + ".lock");
-    std::error_code error = lock->try_lock();
+    std::error_code error = (*lock)->try_lock();
     if (error == std::errc::operation_would_block) error = std::make_error_code(std::errc::address_in_use);
     if (error) refuse(error, path);
     const auto answer = co_await io::unix_stream::connect(*context, where);
     if (answer) refuse(std::make_error_code(std::errc::address_in_use), path);
-    if (answer.error() == std::errc::no_such_file_or_directory) co_return std::move(*lock);
+    if (answer.error() == std::errc::no_such_file_or_directory) {
+        co_return link_path_lock(std::move(files), std::move(*lock));
+    }
     // A stopped process with a full backlog still owns the path.
     if (answer.error() != std::errc::connection_refused) refuse(answer.error(), path);
-    // No process listens. A file that is not a socket is not removed, and listening fails.
-    std::error_code ignored;
-    if (std::filesystem::is_socket(std::filesystem::path(path), ignored)) {
-        std::filesystem::remove(std::filesystem::path(path), ignored);
+    // No process listens. A socket cannot be opened as a file. Anything else is not removed, and listening fails.
+    const auto there = co_await files->open(path, io::file_mode::write);
+    if (!there && there.error() == std::errc::no_such_device_or_address) {
+        static_cast<void>(co_await files->remove(path));
     }
-    co_return std::move(*lock);
+    co_return link_path_lock(std::move(files), std::move(*lock));
 }
 
 }  // namespace corro::node

@@ -51,6 +51,7 @@ const market_data::line_publisher_statistics* venue::line_statistics() const noe
 }
 
 io::task<void> venue::start() {
+    if (core_.log != nullptr) co_await core_.log->start();
     watch_.open(core_.settings);
     std::exception_ptr failed;
     try {
@@ -87,6 +88,10 @@ io::task<void> venue::recover() {
     std::vector<host_journal*> journals;
     for (const auto& p : all) journals.push_back(p->journal.get());
     disk_watch_ = std::make_unique<journal_watch>(core_.context, c, std::move(journals), core_.log.get());
+}
+
+io::task<void> venue::stop() {
+    co_await watch_.end();
 }
 
 // Takes over the recovered state.

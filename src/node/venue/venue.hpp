@@ -50,15 +50,18 @@ class venue {
     /// @throws configuration_error when an address is malformed; std::system_error.
     venue(io::context& context, const configuration& configuration, order_entry_place place = order_entry_place::here,
           std::function<void(const std::string&)> noticed = {});
-    /// @pre The context is not running.
+    /// @pre `run` or `stop` has ended after a `start` (asserted).
     ~venue();
     venue(const venue&) = delete;
     venue& operator=(const venue&) = delete;
 
     /// Recovers from the journals, and then opens the ports of the configuration; port 0 takes a free one. The metrics
     /// port is open during the recovery. Fails with std::system_error when a port cannot be opened, with
-    /// configuration_error and with recovery_error. Once.
+    /// configuration_error and with recovery_error; nothing needs to be stopped then. Once.
     [[nodiscard]] io::task<void> start();
+
+    /// Ends a venue that was started and will not run.
+    [[nodiscard]] io::task<void> stop();
 
     /// Serves until `close`; ends when every session or link has ended and every accepted request is answered.
     /// @pre Started.

@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "io/task/block_on.hpp"
+#include "base/assert.hpp"
 #include "node/venue/metrics.hpp"
 #include "node/venue/ports.hpp"
 
@@ -22,15 +22,7 @@ venue_watch::venue_watch(io::context& context, std::function<void(telemetry::met
       serving_(context) {}
 
 venue_watch::~venue_watch() {
-    if (!is_serving_) return;
-    is_started_ = false;  // the functions' objects may be destroyed
-    server_.close();
-    serving_.request_stop();
-    try {
-        io::block_on(context_, serving_.join());
-    } catch (const std::exception&) {
-        // There is no one to report an error to.
-    }
+    CORRO_ASSERT(!is_serving_, "`end` must be awaited before the endpoints are destroyed");
 }
 
 void venue_watch::open(const configuration& c) {

@@ -27,7 +27,7 @@ class venue_watch {
     /// @param collect, not_ready_reason  As for `telemetry::metrics_server`.
     venue_watch(io::context& context, std::function<void(telemetry::metrics_page&)> collect,
                 std::function<std::string()> not_ready_reason);
-    /// Ends by itself when a start has failed. @pre The context is not running.
+    /// @pre `end` has ended after an `open` (asserted).
     ~venue_watch();
     venue_watch(const venue_watch&) = delete;
     venue_watch& operator=(const venue_watch&) = delete;
@@ -42,7 +42,7 @@ class venue_watch {
     /// The recovery is done and all ports are open: the functions of the venue are called from now on.
     void started() noexcept { is_started_ = true; }
 
-    /// Closes the port and waits for pages in progress.
+    /// Closes the port and waits for pages in progress. No effect unless it is open.
     [[nodiscard]] io::task<void> end();
 
     /// Nothing without a metrics port.
