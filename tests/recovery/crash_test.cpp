@@ -16,7 +16,7 @@
 #include "io/loop/timer.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
-#include "survivors.hpp"
+#include "survivors_fixture.hpp"
 #include "venue_process.hpp"
 
 namespace corro {

@@ -13,7 +13,7 @@
 #include "base/test_seed.hpp"
 #include "io/testing/test_require.hpp"
 #include "roles_venue.hpp"
-#include "survivors.hpp"
+#include "survivors_fixture.hpp"
 
 namespace corro {
 namespace {

@@ -22,9 +22,9 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "journal/segment_format.hpp"
-#include "partition_survivors.hpp"
 #include "partitioned_venue.hpp"
 #include "partitions_process.hpp"
+#include "survivors_fixture.hpp"
 
 namespace corro {
 namespace {
@@ -34,13 +34,12 @@ using testing::two_partitions;
 using report = testing::partitions_report;
 using venue_process = testing::partitions_process;
 
-using testing::partitions::market;
-using testing::partitions::survivor;
+using testing::market;
+using testing::survivor;
 
 io::task<void> until_killed(market* m, venue_process* venue, std::uint64_t microseconds_max) {
     io::task_scope clients(m->context);
-    for (std::uint32_t i = 0; i < m->traders.size(); ++i)
-        clients.spawn(testing::partitions::trade(m, i, venue->order_entry()));
+    for (std::uint32_t i = 0; i < m->traders.size(); ++i) clients.spawn(testing::trade(m, i, venue->order_entry()));
     static_cast<void>(co_await io::sleep_for(std::chrono::microseconds(500 + m->random.below(microseconds_max))));
     venue->kill();
     co_await clients.join();
@@ -87,6 +86,7 @@ void crash_and_recover(const node::configuration& c, int crashes, std::uint64_t 
     const std::uint64_t seed = base::test_seed();
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
     market m(seed);
+    m.may_lose_requests = true;
     for (int i = 0; i < crashes && m.failure.empty(); ++i) {
         venue_process venue(c);
         ASSERT_TRUE(venue.at_start().sound) << "after crash " << i;
@@ -103,7 +103,7 @@ void crash_and_recover(const node::configuration& c, int crashes, std::uint64_t 
     venue_process venue(c);
     ASSERT_TRUE(venue.at_start().sound);
     const auto snapshots = [&](std::size_t k) { return io::endpoint::loopback(venue.at_start().snapshot_port[k]); };
-    io::block_on(m.context, testing::partitions::settle(&m, venue.order_entry(), {snapshots(0), snapshots(1)}));
+    io::block_on(m.context, testing::settle_partitions(&m, &venue, {snapshots(0), snapshots(1)}));
     ASSERT_EQ(m.failure, "");
     std::uint64_t requests_count = 0;
     for (survivor& s : m.traders) {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "../system/definitions_fixture.hpp"
 #include "base/test_folder.hpp"
 #include "client/feed_session.hpp"
-#include "client/order_session.hpp"
 #include "domain/definition.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
@@ -26,13 +26,18 @@ namespace corro {
 namespace {
 
 using domain::reject_reason;
-using session_pointer = std::unique_ptr<client::order_session>;
+using testing::answer_to;
+using testing::ask;
+using testing::log_on;
+using testing::new_id;
+using testing::newer_id;
+using testing::opening;
+using testing::order;
+using testing::session_pointer;
 
 constexpr domain::instrument_id first{1};
 constexpr domain::instrument_id second{2};
 constexpr domain::instrument_id spread{4};
-constexpr domain::instrument_id new_id{9};
-constexpr domain::instrument_id newer_id{10};
 constexpr domain::instrument_id newest_id{11};
 
 /// The first partition has the instruments 1 and 3 and the spread of them, the second one has 2.
@@ -57,58 +62,8 @@ node::configuration venue_of(node::threading_mode threading, const std::string& 
     return c;
 }
 
-io::task<session_pointer> log_on(const node::venue* venue, std::uint32_t account) {
-    client::credentials who = testing::who(account, 1);
-    who.cancel_on_disconnect = false;
-    auto session = co_await client::order_session::log_on(venue->order_entry_endpoint(), who);
-    if (!session) co_return nullptr;
-    co_return std::move(*session);
-}
-
-/// Reads up to the event that completes the answer to a request.
-io::task<domain::event> answer_to(client::order_session* session, std::uint32_t request) {
-    while (true) {
-        const auto answer = co_await session->next();
-        if (!answer) co_return domain::event();
-        const domain::event& last = answer->event;
-        if ((last.flags & domain::event_flag::last_of_request) == 0) continue;
-        // A fill names only the order.
-        if (last.kind == domain::event_kind::order_executed || last.order.request == request) co_return last;
-    }
-}
-
-io::task<domain::event> ask(client::order_session* session, domain::command c) {
-    const std::uint32_t request = session->send(c);
-    domain::event last = co_await answer_to(session, request);
-    co_return last;
-}
-
 domain::command definition(domain::instrument_id id, const char* name, domain::instrument_id like) {
-    domain::definition d;
-    d.id = id;
-    d.like = like;
-    d.name = domain::symbol{name};
-    return domain::command_of(d);
-}
-
-domain::command opening(domain::instrument_id id) {
-    domain::command c;
-    c.kind = domain::command_kind::change_phase;
-    c.instrument = id;
-    c.change_phase().phase = domain::trading_phase::continuous;
-    return c;
-}
-
-domain::command order(domain::instrument_id id, domain::side side, std::int64_t price, std::uint64_t name) {
-    domain::command c;
-    c.kind = domain::command_kind::enter_order;
-    c.instrument = id;
-    c.order_terms().side = side;
-    c.order_terms().time_in_force = domain::time_in_force::gtc;
-    c.enter_order().price = domain::price_ticks{price};
-    c.enter_order().quantity = domain::quantity_lots{5};
-    c.client_order = domain::client_order_id{name};
-    return c;
+    return domain::command_of(testing::definition_of(id, name, like));
 }
 
 using script = std::function<io::task<void>(node::venue*)>;
@@ -140,8 +95,8 @@ INSTANTIATE_TEST_SUITE_P(modes, partitions_definitions,
 
 /// Defines an instrument in the second partition; it trades, and only that partition's feed has it.
 io::task<void> define_and_trade(node::venue* venue) {
-    const session_pointer trader = co_await log_on(venue, 1);
-    const session_pointer control = co_await log_on(venue, 2);
+    const session_pointer trader = co_await log_on(venue->order_entry_endpoint(), 1);
+    const session_pointer control = co_await log_on(venue->order_entry_endpoint(), 2);
     CORRO_REQUIRE(trader != nullptr && control != nullptr);
     const domain::event refused = co_await ask(trader.get(), definition(new_id, "NINE", second));
     EXPECT_EQ(refused.reason, reject_reason::not_authorised);
@@ -176,7 +131,7 @@ io::task<void> define_and_trade(node::venue* venue) {
 
 /// A later life: the instrument exists, and its id and its name are taken in every partition.
 io::task<void> go_on(node::venue* venue) {
-    const session_pointer control = co_await log_on(venue, 2);
+    const session_pointer control = co_await log_on(venue->order_entry_endpoint(), 2);
     CORRO_REQUIRE(control != nullptr);
     CORRO_REQUIRE(control->instruments().find(new_id) != nullptr);
     const std::uint64_t name = venue->commands_count() + 100;
@@ -193,7 +148,7 @@ io::task<void> go_on(node::venue* venue) {
 
 io::task<void> define_another(node::venue* venue) {
     co_await go_on(venue);
-    const session_pointer control = co_await log_on(venue, 2);
+    const session_pointer control = co_await log_on(venue->order_entry_endpoint(), 2);
     CORRO_REQUIRE(control != nullptr);
     const domain::event done = co_await ask(control.get(), definition(newest_id, "ELEVEN", newer_id));
     EXPECT_EQ(done.kind, domain::event_kind::request_done);
@@ -226,7 +181,7 @@ TEST_P(partitions_definitions, trade_and_remain_over_restarts) {
 
 /// Definitions for both partitions that do not wait for each other's answers.
 io::task<void> define_at_once(node::venue* venue) {
-    const session_pointer control = co_await log_on(venue, 2);
+    const session_pointer control = co_await log_on(venue->order_entry_endpoint(), 2);
     CORRO_REQUIRE(control != nullptr);
     const auto send = [&](domain::instrument_id id, const char* name, domain::instrument_id like) {
         return control->send(definition(id, name, like));
@@ -251,7 +206,7 @@ TEST_P(partitions_definitions, have_ids_and_names_that_are_unique_in_the_venue_a
     const std::vector<std::uint64_t> state = live_once(c, {}, define_at_once);
     remove_snapshots(c);
     static_cast<void>(live_once(c, state, [](node::venue* venue) -> io::task<void> {
-        const session_pointer control = co_await log_on(venue, 2);
+        const session_pointer control = co_await log_on(venue->order_entry_endpoint(), 2);
         CORRO_REQUIRE(control != nullptr);
         EXPECT_NE(control->instruments().find(new_id), nullptr);
         EXPECT_NE(control->instruments().find(newer_id), nullptr);
@@ -261,7 +216,7 @@ TEST_P(partitions_definitions, have_ids_and_names_that_are_unique_in_the_venue_a
 
 /// The legs of a strategy are in its partition.
 io::task<void> define_strategies(node::venue* venue) {
-    const session_pointer control = co_await log_on(venue, 2);
+    const session_pointer control = co_await log_on(venue->order_entry_endpoint(), 2);
     CORRO_REQUIRE(control != nullptr);
     domain::definition d;
     d.id = new_id;

@@ -35,7 +35,7 @@
 #include "journal/storage.hpp"
 #include "node/recovery/journal_replay.hpp"
 #include "partitioned_venue.hpp"
-#include "survivors.hpp"
+#include "survivors_fixture.hpp"
 
 namespace corro {
 namespace {

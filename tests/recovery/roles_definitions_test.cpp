@@ -4,9 +4,9 @@
 
 #include <memory>
 
+#include "../system/definitions_fixture.hpp"
 #include "base/test_folder.hpp"
 #include "client/feed_session.hpp"
-#include "client/order_session.hpp"
 #include "domain/definition.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
@@ -17,52 +17,18 @@
 namespace corro {
 namespace {
 
-using session_pointer = std::unique_ptr<client::order_session>;
+using testing::ask;
+using testing::log_on;
+using testing::new_id;
+using testing::opening;
+using testing::session_pointer;
 
-constexpr domain::instrument_id new_id{9};
-
-io::task<session_pointer> log_on(io::endpoint venue, std::uint32_t account) {
-    client::credentials who = testing::who(account, 1);
-    who.cancel_on_disconnect = false;
-    // A process that was just restarted may not be linked yet.
-    for (int attempt = 0; attempt != 500; ++attempt) {
-        auto session = co_await client::order_session::log_on(venue, who);
-        if (session) co_return std::move(*session);
-        const std::error_code stopped = co_await io::sleep_for(std::chrono::milliseconds(20));
-        if (stopped) break;
-    }
-    co_return nullptr;
-}
-
-io::task<domain::event> ask(client::order_session* session, domain::command c) {
-    const std::uint32_t number = session->send(c);
-    while (true) {
-        const auto answer = co_await session->next();
-        if (!answer) co_return domain::event();
-        const domain::event& e = answer->event;
-        if ((e.flags & domain::event_flag::last_of_request) != 0 && e.order.request == number) co_return e;
-    }
-}
-
+/// With an expiry of its own.
 domain::command definition(std::uint32_t like) {
-    domain::definition d;
-    d.id = new_id;
-    d.like = domain::instrument_id{like};
-    d.name = domain::symbol{"NINE"};
+    domain::definition d = testing::definition_of(new_id, "NINE", domain::instrument_id{like});
     d.given = domain::definition_field::expiry;
     d.expiry = domain::time_ns{1'000};
     return domain::command_of(d);
-}
-
-domain::command order(std::int64_t price, std::uint64_t name) {
-    domain::command c;
-    c.kind = domain::command_kind::enter_order;
-    c.instrument = new_id;
-    c.order_terms().time_in_force = domain::time_in_force::gtc;
-    c.enter_order().price = domain::price_ticks{price};
-    c.enter_order().quantity = domain::quantity_lots{5};
-    c.client_order = domain::client_order_id{name};
-    return c;
 }
 
 io::task<void> define(const testing::roles_venue* venue, std::uint32_t like) {
@@ -72,10 +38,7 @@ io::task<void> define(const testing::roles_venue* venue, std::uint32_t like) {
     const domain::event done = co_await ask(control.get(), definition(like));
     EXPECT_EQ(done.kind, domain::event_kind::request_done);
     CORRO_REQUIRE(control->instruments().find(new_id) != nullptr);
-    domain::command opening;
-    opening.kind = domain::command_kind::change_phase;
-    opening.instrument = new_id;
-    const domain::event opened = co_await ask(control.get(), opening);
+    const domain::event opened = co_await ask(control.get(), opening(new_id));
     EXPECT_EQ(opened.kind, domain::event_kind::request_done);
     domain::command query;
     query.kind = domain::command_kind::query_order;
@@ -93,7 +56,8 @@ io::task<void> trade(const testing::roles_venue* venue, std::int64_t price) {
     const session_pointer trader = co_await log_on(venue->order_entry(), 1);
     CORRO_REQUIRE(trader != nullptr);
     CORRO_REQUIRE(trader->instruments().find(new_id) != nullptr);
-    const domain::event entered = co_await ask(trader.get(), order(price, static_cast<std::uint64_t>(price)));
+    const domain::event entered =
+        co_await ask(trader.get(), testing::order(new_id, domain::side::buy, price, static_cast<std::uint64_t>(price)));
     EXPECT_EQ(entered.kind, domain::event_kind::order_entered);
     trader->abandon();
     for (int attempt = 0; attempt != 500; ++attempt) {

@@ -21,20 +21,20 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "partition_survivors.hpp"
 #include "roles_venue.hpp"
+#include "survivors_fixture.hpp"
 
 namespace corro {
 namespace {
 
-using testing::partitions::market;
-using testing::partitions::survivor;
+using testing::market;
+using testing::survivor;
 using venue = testing::roles_venue;
 
 /// Reconnects after every lost connection while the market is open.
 io::task<void> keep_trading(market* m, std::uint32_t index, const venue* v, const bool* over) {
     while (!*over && m->failure.empty()) {
-        co_await testing::partitions::trade(m, index, v->order_entry(index));
+        co_await testing::trade(m, index, v->order_entry(index));
         static_cast<void>(co_await io::sleep_for(std::chrono::milliseconds(2)));
     }
 }
@@ -90,11 +90,12 @@ TEST_P(roles_of_partitions, may_be_killed_under_load_and_nothing_is_lost_or_done
     v.divide();
     v.start();
     market m(seed);
+    m.may_lose_requests = true;
     io::block_on(m.context, kill_under_load(&m, &v, 10));
     ASSERT_EQ(m.failure, "");
     std::vector<io::endpoint> snapshots;
     for (const auto& p : v.at_facility.partitions) snapshots.push_back(*io::endpoint::parse(p.snapshot_listen));
-    io::block_on(m.context, testing::partitions::settle(&m, v.order_entry(), snapshots));
+    io::block_on(m.context, testing::settle_partitions(&m, &v, snapshots));
     ASSERT_EQ(m.failure, "");
     std::uint64_t requests_count = 0;
     for (survivor& s : m.traders) {

@@ -10,7 +10,7 @@
 
 #include "base/test_seed.hpp"
 #include "roles_venue.hpp"
-#include "survivors.hpp"
+#include "survivors_fixture.hpp"
 
 namespace corro {
 namespace {

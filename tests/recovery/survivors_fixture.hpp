@@ -1,9 +1,15 @@
 // Test support: traders and a subscriber that survive the venue's crashes, and their state.
+//
+// A crash of a venue of partitions may lose requests, which the venue then reports as lost; one of a single facility
+// loses none.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +21,7 @@
 #include "client/order_session.hpp"
 #include "client/session_errors.hpp"
 #include "client/trader.hpp"
+#include "domain/private_event.hpp"
 #include "io/errors.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
@@ -24,10 +31,12 @@ namespace corro::testing {
 
 inline constexpr std::size_t outstanding_max = 16;
 
-/// A trader that survives the venue's crashes, and its state.
+/// A trader that survives the venue's crashes. It stores all unanswered requests.
 struct survivor {
     std::unique_ptr<client::order_session> session;
     std::unique_ptr<client::trader> trader;
+    std::map<std::uint32_t, domain::command> outstanding;
+    std::uint32_t last_answered = 0;
 };
 
 /// One market: the survivors and a subscriber of the feed.
@@ -39,9 +48,11 @@ struct market {
     std::uint64_t seed;
     std::vector<survivor> traders = std::vector<survivor>(4);
     std::unique_ptr<client::feed_session> feed;
-    bool stopping = false;  ///< no new requests; outstanding ones are awaited
-    std::string failure;    ///< the first violation
-    bool lost = false;      ///< a client knows more than the venue: an acknowledged command is lost
+    bool stopping = false;           ///< no new requests; outstanding ones are awaited
+    std::string failure;             ///< the first violation
+    bool lost = false;               ///< a client knows more than the venue: an acknowledged command is lost
+    bool may_lose_requests = false;  ///< with partitions
+    std::uint64_t lost_count = 0;    ///< requests that the venue reports as lost
 
     void fail(const std::string& what) {
         if (failure.empty()) failure = what;
@@ -84,6 +95,44 @@ inline io::task<bool> come(market* m, survivor* s, std::uint32_t index, io::endp
     co_return true;
 }
 
+// A request that a crash lost has no effect. The trader treats it as refused.
+inline void take_loss(market* m, survivor* s, std::uint32_t request) {
+    if (!m->may_lose_requests) return m->fail("a request is said to be lost, of a venue that loses none");
+    const auto at = s->outstanding.find(request);
+    if (at == s->outstanding.end()) return m->fail("a request is said to be lost that was answered");
+    domain::event refusal;
+    refusal.kind = domain::event_kind::order_rejected;
+    refusal.flags = domain::event_flag::last_of_request;
+    refusal.order.client_order = at->second.client_order;
+    refusal.order.request = request;
+    static_cast<void>(s->trader->on_event(refusal));
+    s->outstanding.erase(at);
+    ++m->lost_count;
+}
+
+/// Returns the request that an event completes. A fill names only its order.
+inline std::uint32_t request_of(const survivor& s, const domain::event& e) {
+    const std::uint32_t said = domain::request_of(e);
+    if (said != 0) return said;
+    const bool is_fill = e.kind == domain::event_kind::order_executed;
+    const domain::client_order_id name = is_fill ? e.execution.client_order : e.order.client_order;
+    for (const auto& [request, what] : s.outstanding) {
+        if (what.client_order == name) return request;
+    }
+    return 0;
+}
+
+inline void take_answer(market* m, survivor* s, const domain::event& event) {
+    if (event.reason == domain::reject_reason::request_lost) return take_loss(m, s, domain::request_of(event));
+    if (!s->trader->on_event(event)) return;
+    if (s->outstanding.empty()) return m->fail("more answers than requests");
+    const std::uint32_t request = request_of(*s, event);
+    // Lost requests are refused after the answers of the others.
+    if (request <= s->last_answered) m->fail("answers come in another order than requests");
+    s->last_answered = request;
+    if (s->outstanding.erase(request) != 1) m->fail("an answer to no request");
+}
+
 /// Takes the answers that have arrived. False if the session has ended.
 inline bool take_answers(market* m, survivor* s) {
     while (true) {
@@ -95,8 +144,9 @@ inline bool take_answers(market* m, survivor* s) {
             return false;
         }
         if (!*answer) return true;
-        if ((*answer)->reject || (*answer)->gap) m->fail("a request was refused, or answers are missing");
-        static_cast<void>(s->trader->on_event((*answer)->event));
+        if ((*answer)->gap) m->fail("answers are missing");
+        if ((*answer)->reject) m->fail("a request was refused");
+        if (!(*answer)->gap && !(*answer)->reject) take_answer(m, s, (*answer)->event);
     }
 }
 
@@ -106,9 +156,12 @@ inline io::task<void> trade(market* m, std::uint32_t index, io::endpoint venue) 
     const bool there = co_await come(m, &s, index, venue);
     if (!there) co_return;
     // Answers may have come together with the logon reply.
-    while (take_answers(m, &s) && (!m->stopping || s.trader->outstanding_count() != 0)) {
-        while (!m->stopping && s.trader->outstanding_count() < outstanding_max) {
-            if (s.session->send(s.trader->next_request()) == 0) m->fail("the output buffer is full");
+    while (take_answers(m, &s) && m->failure.empty() && (!m->stopping || !s.outstanding.empty())) {
+        while (!m->stopping && s.outstanding.size() < outstanding_max) {
+            const domain::command what = s.trader->next_request();
+            const std::uint32_t request = s.session->send(what);
+            if (request == 0) m->fail("the output buffer is full");
+            s.outstanding.emplace(request, what);
         }
         const std::error_code written = co_await s.session->flush();
         if (written) co_return;
@@ -172,18 +225,38 @@ template <class Venue>
     return count;
 }
 
-/// Waits until everything is answered and read, and compares the state of clients and venue.
+/// Waits until every request is answered, and every message has been read.
 template <class Venue>
-io::task<void> settle(market* m, const Venue* venue) {
+io::task<void> finish_trading(market* m, const Venue* venue) {
     m->stopping = true;
     io::task_scope clients(m->context);
     for (std::uint32_t i = 0; i < m->traders.size(); ++i) clients.spawn(trade(m, i, order_entry_of(*venue, i)));
-    io::task_scope following(m->context);
-    following.spawn(follow(m, venue->feed(), venue->snapshots()));
     co_await clients.join();
     for (survivor& s : m->traders) {
         if (m->failure.empty()) co_await catch_up(m, &s);
     }
+}
+
+/// Waits until everything is answered, and compares the orders that clients and a venue of partitions know.
+/// @param snapshots  Of the feeds of all partitions, each of which has one instrument.
+template <class Venue>
+io::task<void> settle_partitions(market* m, const Venue* venue, std::vector<io::endpoint> snapshots) {
+    co_await finish_trading(m, venue);
+    std::size_t orders_count = 0;
+    for (std::size_t k = 0; k < snapshots.size(); ++k) {
+        const auto truth = co_await client::feed_session::fetch_snapshot(snapshots[k]);
+        if (!truth) co_return m->fail("snapshot: " + truth.error().message());
+        orders_count += truth->book(domain::instrument_id{static_cast<std::uint32_t>(k + 1)})->orders_count();
+    }
+    EXPECT_EQ(known_orders(*m), orders_count) << "clients and venue agree on which orders are open";
+}
+
+/// Waits until everything is answered and read, and compares the state of clients and venue.
+template <class Venue>
+io::task<void> settle(market* m, const Venue* venue) {
+    io::task_scope following(m->context);
+    following.spawn(follow(m, venue->feed(), venue->snapshots()));
+    co_await finish_trading(m, venue);
     auto truth = co_await client::feed_session::fetch_snapshot(venue->snapshots());
     // A distributor in a process of its own may be behind the answers.
     for (int i = 0; truth && m->failure.empty() && known_orders(*m) != orders_in(*truth) && i < 100; ++i) {

@@ -3,13 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "base/test_folder.hpp"
 #include "client/feed_session.hpp"
-#include "client/order_session.hpp"
+#include "definitions_fixture.hpp"
 #include "domain/definition.hpp"
 #include "exchange_under_test.hpp"
 #include "io/loop/context.hpp"
@@ -21,10 +19,13 @@
 namespace corro {
 namespace {
 
-using session_pointer = std::unique_ptr<client::order_session>;
-
-constexpr domain::instrument_id new_id{9};
-constexpr domain::instrument_id newer_id{10};
+using testing::ask;
+using testing::log_on;
+using testing::new_id;
+using testing::newer_id;
+using testing::opening;
+using testing::order;
+using testing::session_pointer;
 
 node::configuration venue_of(const std::string& journal, node::threading_mode threading) {
     node::configuration c = testing::small_venue(threading);
@@ -36,54 +37,12 @@ node::configuration venue_of(const std::string& journal, node::threading_mode th
     return c;
 }
 
-io::task<session_pointer> log_on(const node::venue* venue, std::uint32_t account) {
-    client::credentials who = testing::who(account, 1);
-    who.cancel_on_disconnect = false;
-    auto session = co_await client::order_session::log_on(venue->order_entry_endpoint(), who);
-    if (!session) co_return nullptr;
-    co_return std::move(*session);
-}
-
-/// Sends a request and reads up to the event that completes its answer.
-io::task<domain::event> ask(client::order_session* session, domain::command c) {
-    const std::uint32_t number = session->send(c);
-    domain::event last;
-    while (true) {
-        const auto answer = co_await session->next();
-        if (!answer) co_return domain::event();
-        last = answer->event;
-        if ((last.flags & domain::event_flag::last_of_request) != 0 && last.order.request == number) co_return last;
-    }
-}
-
+/// With a band of its own.
 domain::command definition(domain::instrument_id id, const char* name, domain::instrument_id like) {
-    domain::definition d;
-    d.id = id;
-    d.like = like;
-    d.name = domain::symbol{name};
+    domain::definition d = testing::definition_of(id, name, like);
     d.given = domain::definition_field::price_high;
     d.price_high = domain::price_nano{250'000'000'000};
     return domain::command_of(d);
-}
-
-domain::command opening(domain::instrument_id id) {
-    domain::command c;
-    c.kind = domain::command_kind::change_phase;
-    c.instrument = id;
-    c.change_phase().phase = domain::trading_phase::continuous;
-    return c;
-}
-
-domain::command order(domain::instrument_id id, domain::side side, std::int64_t price, std::uint64_t name) {
-    domain::command c;
-    c.kind = domain::command_kind::enter_order;
-    c.instrument = id;
-    c.order_terms().side = side;
-    c.order_terms().time_in_force = domain::time_in_force::gtc;
-    c.enter_order().price = domain::price_ticks{price};
-    c.enter_order().quantity = domain::quantity_lots{5};
-    c.client_order = domain::client_order_id{name};
-    return c;
 }
 
 io::task<bool> read_up_to(client::feed_session* feed, std::uint64_t last) {
@@ -98,8 +57,8 @@ io::task<bool> read_up_to(client::feed_session* feed, std::uint64_t last) {
 }
 
 io::task<void> define_and_trade(const node::venue* venue) {
-    const session_pointer trader = co_await log_on(venue, 1);
-    const session_pointer control = co_await log_on(venue, 2);
+    const session_pointer trader = co_await log_on(venue->order_entry_endpoint(), 1);
+    const session_pointer control = co_await log_on(venue->order_entry_endpoint(), 2);
     CORRO_REQUIRE(trader != nullptr && control != nullptr);
     auto early = co_await client::feed_session::join(venue->feed_endpoint(), venue->snapshot_endpoint());
     CORRO_REQUIRE(early);
@@ -138,8 +97,8 @@ io::task<void> define_and_trade(const node::venue* venue) {
 
 /// A later run: the instrument exists, and another one like it can be defined.
 io::task<void> go_on(const node::venue* venue, bool defines_another) {
-    const session_pointer trader = co_await log_on(venue, 1);
-    const session_pointer control = co_await log_on(venue, 2);
+    const session_pointer trader = co_await log_on(venue->order_entry_endpoint(), 1);
+    const session_pointer control = co_await log_on(venue->order_entry_endpoint(), 2);
     CORRO_REQUIRE(trader != nullptr && control != nullptr);
     CORRO_REQUIRE(trader->instruments().find(new_id) != nullptr);
     const std::uint64_t name = venue->commands_count() + 3;
