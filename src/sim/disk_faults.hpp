@@ -52,6 +52,7 @@ class disk_faults {
     bool fails_on = false;              ///< whether all later calls fail as well, as without power
     bool tears_failing_write = false;   ///< the write that fails writes its first half
     bool ignores_syncs = false;         ///< a control: a disk that lies
+    bool ignores_data_syncs = false;    ///< a control: it lies about bytes, and not about names
     bool retries_syncs = false;         ///< a control: a sync that fails is retried, and then succeeds
     bool drops_what_is_beyond = false;  ///< a control: a full disk reports success for bytes that it drops
     bool holds_room_back = false;       ///< preallocation waits while this is true; on a disk that takes turns

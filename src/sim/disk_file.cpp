@@ -22,11 +22,8 @@ io::io_result ended(int number, std::size_t bytes = 0) noexcept {
     return {code_of(number), bytes};
 }
 
-/// A number of bytes, in whole sectors, less than `bytes` if it can be: at least `least` sectors.
-std::size_t some_sectors_of(std::size_t bytes, std::size_t least, base::prng& random) {
-    const std::size_t sectors = (bytes + stored_bytes::sector_bytes - 1) / stored_bytes::sector_bytes;
-    if (sectors <= least) return bytes;
-    return (least + random.below(sectors - least)) * stored_bytes::sector_bytes;
+std::size_t sectors_of(std::size_t bytes) noexcept {
+    return (bytes + stored_bytes::sector_bytes - 1) / stored_bytes::sector_bytes;
 }
 
 }  // namespace
@@ -66,9 +63,11 @@ disk_file::write_plan disk_file::plan_write(std::uint64_t offset, std::size_t by
     write_plan plan{fault.error, bytes};
     if (fault.error != 0) {
         const bool is_half = on_.faults.tears_failing_write;
-        plan.bytes = !fault.is_torn ? 0 : is_half ? bytes / 2 : some_sectors_of(bytes, 0, on_.faults.random());
-    } else if (fault.is_short) {
-        plan.bytes = some_sectors_of(bytes, 1, on_.faults.random());
+        plan.bytes = !fault.is_torn ? 0
+                     : is_half      ? bytes / 2
+                                    : on_.faults.random().below(sectors_of(bytes)) * stored_bytes::sector_bytes;
+    } else if (fault.is_short && bytes > stored_bytes::sector_bytes) {
+        plan.bytes = (1 + on_.faults.random().below(sectors_of(bytes) - 1)) * stored_bytes::sector_bytes;
     }
     plan.bytes = std::min<std::uint64_t>(plan.bytes, file_bytes_max - offset);
     const std::uint64_t end = offset + plan.bytes;
@@ -98,7 +97,10 @@ io::task<io::io_result> disk_file::write_at(std::uint64_t offset, std::span<cons
         const write_plan plan = plan_write(offset + done, from.size() - done);
         const std::span<const std::byte> part = from.subspan(done, plan.is_dropped ? 0 : plan.bytes);
         // Some sectors at once, the rest when the time is over: the process may end in between, or the power.
-        const std::size_t first = time.whole().count() == 0 ? part.size() : some_sectors_of(part.size(), 0, on_.random);
+        std::size_t first = part.size();
+        if (time.whole().count() != 0) {
+            first = std::min(first, on_.random.below(sectors_of(first) + 1) * stored_bytes::sector_bytes);
+        }
         node_->bytes.write(offset + done, part.first(first));
         co_await spend(time.whole());
         if (life_->is_over) co_return ended(ESTALE, done);
@@ -117,7 +119,7 @@ io::task<std::error_code> disk_file::sync_data() {
     if (on_.pace == disk_pace::in_turns) co_await io::yield();
     if (life_->is_over) co_return code_of(ESTALE);
     // What is written from here on is not part of the sync.
-    const bool is_ignored = on_.faults.ignores_syncs;
+    const bool is_ignored = on_.faults.ignores_syncs || on_.faults.ignores_data_syncs;
     const std::uint64_t number = is_ignored ? 0 : node_->bytes.begin_sync();
     if (on_.pace == disk_pace::in_turns) {
         const std::uint64_t turns = on_.faults.slowness == nullptr ? 1 : on_.faults.slowness->below(40);

@@ -148,7 +148,7 @@ io::io_result write_until(io::context& here, io::stored_file& file, std::size_t 
 TEST_F(disk_time, a_write_in_progress_has_reached_some_of_its_sectors_when_its_process_ends) {
     disk_.latency().write = {10ms, 10ms};
     std::set<std::size_t> seen;
-    for (std::uint32_t i = 0; i < 40; ++i) {
+    for (std::uint32_t i = 0; i < 100; ++i) {
         const auto storage = disk_.make_storage(i);
         disk_.put("a", {});
         auto opened = run(storage->open("a", io::file_mode::write));
@@ -159,13 +159,13 @@ TEST_F(disk_time, a_write_in_progress_has_reached_some_of_its_sectors_when_its_p
         EXPECT_EQ(bytes.size() % sector_bytes, 0U);
         seen.insert(bytes.size() / sector_bytes);
     }
-    EXPECT_EQ(seen, (std::set<std::size_t>{0, 1, 2, 3}));
+    EXPECT_EQ(seen, (std::set<std::size_t>{0, 1, 2, 3, 4}));
 }
 
 TEST_F(disk_time, a_write_in_progress_may_have_reached_any_of_its_sectors_when_the_power_goes) {
     disk_.latency().write = {10ms, 10ms};
     std::set<std::string> seen;
-    for (std::uint32_t i = 0; i < 100; ++i) {
+    for (std::uint32_t i = 0; i < 400; ++i) {
         const auto storage = disk_.make_storage(i);
         disk_.put("a", disk::contents(3 * sector_bytes));
         auto opened = run(storage->open("a", io::file_mode::write));
