@@ -13,13 +13,17 @@
 #include <vector>
 
 #include "base/test_folder.hpp"
+#include "base/test_seed.hpp"
 #include "client/order_session.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/block_on.hpp"
 #include "io/testing/test_require.hpp"
-#include "partitions_process.hpp"
+#include "partitioned_venue.hpp"
 #include "roles_venue.hpp"
+#include "sim/host.hpp"
+#include "sim/world.hpp"
+#include "simulated_roles_fixture.hpp"
 #include "venue_process.hpp"
 
 namespace corro {
@@ -170,6 +174,21 @@ io::task<void> wait_until_both_are_gone(io::endpoint where) {
     static_cast<void>(co_await watching->log_out());
 }
 
+/// After a restart no session reconnects: waits until the orders of those that asked for the cancel are cancelled.
+io::task<void> wait_for_all(io::endpoint where) {
+    auto watching = co_await log_on(where, observer, false);
+    CORRO_REQUIRE(watching != nullptr);
+    order_names wanted{gone + staying, back + staying, back_plain + staying};
+    for (const std::uint64_t n : {plain, left}) wanted.insert(wanted.end(), {n, n + 10, n + staying});
+    std::ranges::sort(wanted);
+    order_names open = co_await open_orders(watching.get());
+    while (open != wanted) {
+        static_cast<void>(co_await io::sleep_for(50ms));
+        open = co_await open_orders(watching.get());
+    }
+    static_cast<void>(co_await watching->log_out());
+}
+
 void forget(std::vector<std::unique_ptr<client::order_session>>& sessions) {
     for (const auto& each : sessions) {
         if (each != nullptr) each->abandon();
@@ -177,97 +196,124 @@ void forget(std::vector<std::unique_ptr<client::order_session>>& sessions) {
     sessions.clear();
 }
 
-/// Two runs that are killed, and one that closes.
-template <class Process>
-void live_and_die(const node::configuration& c) {
-    std::vector<std::unique_ptr<client::order_session>> sessions;
-    {
-        Process venue(c);
-        ASSERT_TRUE(venue.at_start().sound);
-        io::context context;
-        io::block_on(context, enter_all(venue.order_entry(), &sessions));
-        venue.kill();
-        forget(sessions);
+class disconnect_cancel : public ::testing::TestWithParam<threading_mode> {
+ protected:
+    /// A venue's configuration in a world, where time stands still while a thread polls.
+    static node::configuration simulated(node::configuration c) {
+        c.busy_poll = 0us;
+        return c;
     }
-    {
-        // Dies before the grace period is over: the next run must execute the cancels.
-        Process venue(c);
-        ASSERT_TRUE(venue.at_start().sound);
-        venue.kill();
-    }
-    {
-        Process venue(c);
-        ASSERT_TRUE(venue.at_start().sound);
-        io::context context;
-        io::block_on(context, come_back_and_wait(venue.order_entry(), &sessions));
-        venue.kill();
-        forget(sessions);
-    }
-    {
-        // Closes before the grace period is over, with a snapshot.
-        Process venue(c);
-        ASSERT_TRUE(venue.at_start().sound);
-        EXPECT_TRUE(venue.close().sound);
-    }
-    Process venue(c);
-    ASSERT_TRUE(venue.at_start().sound);
-    io::context context;
-    io::block_on(context, wait_for_the_other(venue.order_entry()));
-    EXPECT_TRUE(venue.close().sound);
-}
 
-class disconnect_cancel : public ::testing::TestWithParam<threading_mode> {};
+    /// Two runs that are killed, and one that closes.
+    void live_and_die(const node::configuration& c) {
+        std::vector<std::unique_ptr<client::order_session>> sessions;
+        {
+            testing::simulated_venue venue(host, c);
+            io::block_on(clients, enter_all(venue.order_entry(), &sessions));
+            venue.kill();
+            forget(sessions);
+        }
+        {
+            // Dies before the grace period is over: the next run must execute the cancels.
+            testing::simulated_venue venue(host, c);
+            world.run_for(c.cancel_grace / 2);
+            venue.kill();
+        }
+        {
+            testing::simulated_venue venue(host, c);
+            io::block_on(clients, come_back_and_wait(venue.order_entry(), &sessions));
+            venue.kill();
+            forget(sessions);
+        }
+        {
+            // Closes before the grace period is over, with a snapshot.
+            testing::simulated_venue venue(host, c);
+            world.run_for(c.cancel_grace / 2);
+            venue.close();
+            EXPECT_EQ(venue.role().failure(), nullptr);
+        }
+        testing::simulated_venue venue(host, c);
+        io::block_on(clients, wait_for_the_other(venue.order_entry()));
+        venue.close();
+        EXPECT_EQ(venue.role().failure(), nullptr);
+    }
+
+    /// Kills the facility's process, or all processes.
+    void kill_roles(bool gateway_too) {
+        testing::roles_venue v("roles", "@corro-in-a-world", {""}, GetParam());
+        for (node::configuration* c : {&v.at_facility, &v.at_gateways[0]}) *c = simulated(with_sessions(std::move(*c)));
+        const auto make_facility = [&] {
+            return std::make_unique<testing::simulated_venue>(host, v.at_facility,
+                                                              node::order_entry_place::over_gateways);
+        };
+        const auto make_gateway = [&] { return std::make_unique<testing::simulated_gateway>(host, v.at_gateways[0]); };
+        std::vector<std::unique_ptr<client::order_session>> sessions;
+        auto facility = make_facility();
+        auto gateway = make_gateway();
+        io::block_on(clients, enter_all(v.order_entry(), &sessions));
+        facility->kill();
+        if (gateway_too) gateway->kill();
+        forget(sessions);
+        facility = make_facility();
+        if (gateway_too) gateway = make_gateway();
+        io::block_on(clients, come_back_and_wait(v.order_entry(), &sessions));
+        // Dies first: a gateway that sees its clients leave would cancel for them itself.
+        gateway->kill();
+        forget(sessions);
+        // The facility could be asked to close before it notices the lost link. It has noticed when the orders are
+        // cancelled.
+        gateway = make_gateway();
+        io::block_on(clients, wait_until_both_are_gone(v.order_entry()));
+        gateway->kill();
+        facility->close();
+        EXPECT_EQ(facility->role().links()->cancels_executed(), 2U)
+            << "once each: who has gone, and who lost the gateway";
+    }
+
+    sim::world world{base::test_seed()};
+    sim::host& host = world.machine().on();
+    io::context clients{io::context_options(world.machine())};
+};
 INSTANTIATE_TEST_SUITE_P(modes, disconnect_cancel, ::testing::Values(threading_mode::inline_, threading_mode::split),
                          [](const auto& m) { return testing::name_of(m.param); });
 
 TEST_P(disconnect_cancel, S2_is_carried_out_after_the_process_has_died) {
-    const base::test_folder directory;
-    node::configuration c = with_sessions(testing::small_venue(GetParam()));
-    c.journal_directory = directory.path() + "/journal";
-    live_and_die<testing::venue_process>(c);
+    node::configuration c = simulated(with_sessions(testing::small_venue(GetParam())));
+    c.journal_directory = "journal";
+    live_and_die(c);
 }
 
 TEST_P(disconnect_cancel, S2_is_carried_out_in_every_partition_after_the_process_has_died) {
-    const base::test_folder directory;
-    live_and_die<testing::partitions_process>(with_sessions(testing::two_partitions(GetParam(), directory.path())));
-}
-
-/// Kills the facility's process, or all processes.
-void kill_roles(threading_mode threading, bool gateway_too) {
-    const base::test_folder directory;
-    testing::roles_venue v(directory.path(), testing::link_name(), {""}, threading);
-    for (node::configuration* c : {&v.at_facility, &v.at_gateways[0]}) *c = with_sessions(std::move(*c));
-    std::vector<std::unique_ptr<client::order_session>> sessions;
-    v.start_facility();
-    v.start_gateway();
-    {
-        io::context context;
-        io::block_on(context, enter_all(v.order_entry(), &sessions));
-        v.facility->kill();
-        if (gateway_too) v.gateways[0]->kill();
-        forget(sessions);
-    }
-    v.start_facility();
-    if (gateway_too) v.start_gateway();
-    io::context context;
-    io::block_on(context, come_back_and_wait(v.order_entry(), &sessions));
-    // Dies first: a gateway that sees its clients leave would cancel for them itself.
-    v.gateways[0]->kill();
-    forget(sessions);
-    // The facility could be asked to close before it notices the lost link. It has noticed when the orders are
-    // cancelled.
-    v.start_gateway();
-    io::block_on(context, wait_until_both_are_gone(v.order_entry()));
-    v.gateways[0]->kill();
-    EXPECT_EQ(v.facility->close().cancels_executed, 2U) << "once each: who has gone, and who lost the gateway";
+    live_and_die(simulated(with_sessions(testing::two_partitions(GetParam(), "partitions"))));
 }
 
 TEST_P(disconnect_cancel, S2_is_carried_out_after_the_facility_has_died) {
-    kill_roles(GetParam(), false);
+    kill_roles(false);
 }
 
 TEST_P(disconnect_cancel, S2_is_carried_out_after_facility_and_gateway_have_died) {
-    kill_roles(GetParam(), true);
+    kill_roles(true);
+}
+
+/// The same with a process of the kernel, in the time of the wall clock.
+TEST(disconnect_cancel_of_a_process, S2_is_carried_out_after_it_has_died) {
+    const base::test_folder directory;
+    node::configuration c = with_sessions(testing::small_venue(threading_mode::split));
+    c.cancel_grace = 2'000ms;
+    c.journal_directory = directory.path() + "/journal";
+    std::vector<std::unique_ptr<client::order_session>> sessions;
+    io::context context;
+    {
+        testing::venue_process venue(c);
+        ASSERT_TRUE(venue.at_start().sound);
+        io::block_on(context, enter_all(venue.order_entry(), &sessions));
+        venue.kill();
+        forget(sessions);
+    }
+    testing::venue_process venue(c);
+    ASSERT_TRUE(venue.at_start().sound);
+    io::block_on(context, wait_for_all(venue.order_entry()));
+    EXPECT_TRUE(venue.close().sound);
 }
 
 }  // namespace
