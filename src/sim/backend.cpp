@@ -97,7 +97,8 @@ std::expected<io::socket_address, std::error_code> backend::remote_address(io::d
 
 std::error_code backend::shutdown_send(io::descriptor& on) noexcept {
     socket& ending = own(on);
-    if (!ending.is_connected || ending.is_broken) return code_of(ENOTCONN);
+    const bool is_over = ending.is_broken || (ending.send_is_over && ending.peer_has_ended);
+    if (!ending.is_connected || (is_over && is_internet(ending.kind))) return code_of(ENOTCONN);
     if (std::exchange(ending.send_is_over, true) || ending.stream == nullptr) return {};
     ending.stream->end_sending(static_cast<connection::end>(ending.end));
     return {};

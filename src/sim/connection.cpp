@@ -191,7 +191,10 @@ void connection::deliver(end from, packet& what) {
     switch (what.what) {
         case packet_kind::bytes: to->inbox.add(what.bytes); break;
         case packet_kind::end_of_stream: to->peer_has_ended = true; break;
-        case packet_kind::reset: return fail(other(from), to->peer_has_ended ? EPIPE : ECONNRESET);
+        case packet_kind::reset: {
+            const bool had_ended = to->peer_has_ended && is_internet(to->kind);
+            return fail(other(from), had_ended ? EPIPE : ECONNRESET);
+        }
     }
     note(*to);
 }

@@ -14,7 +14,9 @@ bool receive(socket& on, io::operation& what) {
     what.bytes += count;
     if (count != 0 && on.stream != nullptr) on.stream->was_read(static_cast<connection::end>(on.end), count);
     if (what.bytes >= what.minimum && (count != 0 || what.size == 0)) return true;
-    what.status = on.take_error();
+    // A stream that the peer has ended reads as ended, whatever has happened since; the next write reports that.
+    const bool has_ended = on.peer_has_ended && is_internet(on.kind);
+    what.status = has_ended ? 0 : on.take_error();
     if (what.status != 0) return true;
     if (!on.peer_has_ended && !on.is_broken && on.is_connected) return false;
     what.status = on.is_connected ? io::operation::status_end_of_stream : ENOTCONN;
