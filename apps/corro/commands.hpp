@@ -21,5 +21,6 @@ void add_journal_index_command(command_line& line);
 void add_journal_backup_command(command_line& line);
 void add_definitions_command(command_line& line);
 void add_lab_command(command_line& line);
+void add_simulate_command(command_line& line);
 
 }  // namespace corro::app

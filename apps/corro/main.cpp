@@ -21,5 +21,6 @@ int main(int argc, char** argv) {
     corro::app::add_journal_backup_command(line);
     corro::app::add_definitions_command(line);
     corro::app::add_lab_command(line);
+    corro::app::add_simulate_command(line);
     return line.run(argc, argv);
 }

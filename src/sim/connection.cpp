@@ -98,7 +98,13 @@ bool connection::make_callee(socket& acceptor) {
     made->is_connected = true;
     made->stream = shared_from_this();
     made->end = callee;
-    directions_[callee].from = directions_[caller].to = made.get();
+    direction& back = directions_[callee];
+    back.from = directions_[caller].to = made.get();
+    // An acceptor that went before its answer arrived may have left packets of an earlier try, which nobody takes.
+    for (packet& each : back.under_way) each = packet{packet_kind::nothing, {}};
+    back.lost.clear();
+    back.sent_bytes = back.arrived_bytes = back.known_read_bytes = back.read_bytes = 0;
+    back.vanished = false;
     acceptor.arrived.push_back(std::move(made));
     note(acceptor);
     return true;
@@ -144,10 +150,12 @@ std::size_t connection::send(end from, std::span<const std::byte> bytes) {
         way.waits = true;
         if (way.read_bytes > way.known_read_bytes && !way.tells) tell(other(from));
     }
-    way.sent_bytes += count;
     for (std::span<const std::byte> rest = bytes.first(count); !rest.empty();) {
         const std::size_t size = way.over->piece_bytes(rest.size());
-        put(from, {packet_kind::bytes, {rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(size)}});
+        packet piece{
+            packet_kind::bytes, {rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(size)}, way.sent_bytes};
+        way.sent_bytes += size;
+        put(from, std::move(piece));
         rest = rest.subspan(size);
     }
     return count;
@@ -156,17 +164,17 @@ std::size_t connection::send(end from, std::span<const std::byte> bytes) {
 void connection::put(end from, packet what) {
     direction& way = directions_[from];
     const bool resets = what.what == packet_kind::reset;
-    if (resets) way.lost.clear();  // and is not sent again itself
+    if (resets) give_up_lost(way);
     what.is_lost = !is_passable(way);
     if (what.is_lost && resets) return;
-    // What is sent during a cut comes behind what is under way.
-    if (!way.lost.empty() || (what.is_lost && way.under_way.empty())) return lose(from, std::move(what));
+    // What still travels stays in front, although some of it may turn out to be lost.
+    if (way.under_way.empty() && (what.is_lost || !way.lost.empty())) return lose(from, std::move(what));
     std::uint64_t at = way.over->arrival_ns(now_ns(), what.bytes.size());
     if (way.over->loses_packet()) at += in_ns(stream_retry);
     at = std::max(at, way.last_arrival_ns);
-    if (at == now_ns() && way.under_way.empty()) return deliver(from, what);
     way.last_arrival_ns = at;
     way.under_way.push_back(std::move(what));
+    if (at == now_ns() && way.under_way.size() == 1) return arrive(from);
     plan(at, &connection::arrive, from);
 }
 
@@ -174,7 +182,9 @@ void connection::arrive(end from) {
     direction& way = directions_[from];
     packet what = std::move(way.under_way.front());
     way.under_way.pop_front();
-    if (way.lost.empty() && !what.is_lost && is_passable(way)) return deliver(from, what);
+    // Nobody takes bytes of a connection whose answer was lost.
+    const bool is_known = is_established_ || from == caller;
+    if (way.lost.empty() && !what.is_lost && is_known && is_passable(way)) return deliver(from, what);
     if (what.what != packet_kind::reset) lose(from, std::move(what));
 }
 
@@ -184,12 +194,18 @@ void connection::deliver(end from, packet& what) {
     socket* const to = way.to;
     if (to == nullptr) {
         // A kernel answers bytes for a closed socket, and anything for one that it never had.
-        const bool answers = what.what == packet_kind::bytes || directions_[other(from)].vanished;
-        if (answers && what.what != packet_kind::reset) put(other(from), {packet_kind::reset, {}});
+        const bool asks = what.what == packet_kind::bytes || what.what == packet_kind::end_of_stream;
+        const bool answers = what.what == packet_kind::bytes || (asks && directions_[other(from)].vanished);
+        if (answers) put(other(from), {packet_kind::reset, {}});
         return;
     }
     switch (what.what) {
-        case packet_kind::bytes: to->inbox.add(what.bytes); break;
+        case packet_kind::nothing: return;
+        case packet_kind::bytes:
+            CORRO_ASSERT(what.offset == way.arrived_bytes, "a stream keeps its order");
+            way.arrived_bytes += what.bytes.size();
+            to->inbox.add(what.bytes);
+            break;
         case packet_kind::end_of_stream: to->peer_has_ended = true; break;
         case packet_kind::reset: {
             const bool had_ended = to->peer_has_ended && is_internet(to->kind);
@@ -212,6 +228,11 @@ void connection::retry(end from) {
     direction& way = directions_[from];
     way.retries = false;
     if (way.lost.empty()) return;
+    if (is_passable(way) && !way.under_way.empty()) {
+        // Behind what still travels, of which more may get lost.
+        way.retries = true;
+        return plan(way.last_arrival_ns, &connection::retry, from);
+    }
     if (is_passable(way)) {
         for (packet& each : std::exchange(way.lost, {})) put(from, std::move(each));
         return;
@@ -221,7 +242,6 @@ void connection::retry(end from) {
         limit = in_ns(std::chrono::milliseconds(way.from->options[io::socket_option::user_timeout_ms]));
     }
     if (now_ns() - way.lost_since_ns >= limit) {
-        way.lost.clear();
         return fail(from, ETIMEDOUT);
     }
     way.retries = true;
@@ -229,12 +249,19 @@ void connection::retry(end from) {
     plan(now_ns() + way.retry_ns, &connection::retry, from);
 }
 
+/// Lost bytes are not sent again. Then nobody can take what travels behind them either.
+void connection::give_up_lost(direction& way) noexcept {
+    if (way.lost.empty()) return;
+    way.lost.clear();
+    for (packet& each : way.under_way) each = packet{packet_kind::nothing, {}};
+}
+
 /// The kernel of this end gives up the connection.
 void connection::fail(end whose, int error) {
     direction& way = directions_[whose];
     socket* const failed = std::exchange(way.from, nullptr);
     directions_[other(whose)].to = nullptr;
-    way.lost.clear();
+    give_up_lost(way);
     if (failed == nullptr) return;
     failed->error = error;
     failed->is_broken = true;
@@ -290,7 +317,7 @@ void connection::close(end at, bool resets) {
 void connection::vanish(end at) noexcept {
     direction& way = directions_[at];
     way.from = directions_[other(at)].to = nullptr;
-    way.lost.clear();
+    give_up_lost(way);
     way.vanished = true;
 }
 

@@ -69,11 +69,12 @@ class connection : public std::enable_shared_from_this<connection> {
     void vanish(end at) noexcept;
 
  private:
-    enum class packet_kind : std::uint8_t { bytes, end_of_stream, reset };
+    enum class packet_kind : std::uint8_t { bytes, end_of_stream, reset, nothing };
     struct packet {
         packet_kind what = packet_kind::bytes;
         std::vector<std::byte> bytes;
-        bool is_lost = false;  // it leaves, and does not arrive
+        std::uint64_t offset = 0;  // of the bytes, in the stream
+        bool is_lost = false;      // it leaves, and does not arrive
     };
     /// From one end to the other.
     struct direction {
@@ -89,6 +90,7 @@ class connection : public std::enable_shared_from_this<connection> {
         bool retries = false;  // a retry is planned
         std::uint64_t last_arrival_ns = 0;
         std::uint64_t sent_bytes = 0;
+        std::uint64_t arrived_bytes = 0;
         std::uint64_t read_bytes = 0;        // by the process at the other end
         std::uint64_t known_read_bytes = 0;  // by the sender
         std::uint64_t telling_bytes = 0;     // what the word under way says
@@ -118,6 +120,7 @@ class connection : public std::enable_shared_from_this<connection> {
     void deliver(end from, packet& what);
     void lose(end from, packet what);
     void retry(end from);
+    static void give_up_lost(direction& way) noexcept;
     void fail(end whose, int error);
     void tell(end reader);
     void told(end reader);

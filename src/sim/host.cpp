@@ -9,7 +9,13 @@
 namespace corro::sim {
 
 host::host(world& in, std::uint64_t number, std::string name, std::vector<io::endpoint> addresses)
-    : world_(in), number_(number), name_(std::move(name)), addresses_(std::move(addresses)), clock_(in.now_ns()) {
+    : world_(in),
+      number_(number),
+      name_(std::move(name)),
+      addresses_(std::move(addresses)),
+      clock_(in.now_ns()),
+      disk_(disk_pace::at_once, in.seed_of("disk of " + name_)),
+      power_cuts_(in.seed_of("power cuts of " + name_)) {
     for (io::endpoint& each : addresses_) {
         each = each.with_port(0);
         world_.network().add_address(each, *this);
@@ -29,7 +35,7 @@ io::endpoint host::address_like(const io::endpoint& like) const noexcept {
 
 process& host::start_process(std::string name) {
     CORRO_ASSERT(is_on_, "a process needs a host with power");
-    return processes_.emplace_back(*this, std::move(name));
+    return processes_.emplace_back(*this, ++processes_started_count_, std::move(name));
 }
 
 void host::forget_ended() {
@@ -40,6 +46,7 @@ void host::cut_power() {
     CORRO_ASSERT(is_on_, "a host loses the power that it has");
     is_on_ = false;
     for (process& each : processes_) each.end(false);
+    disk_.cut_power(power_cuts_);
 }
 
 void host::set_clock_rate(std::int64_t ppb) noexcept {

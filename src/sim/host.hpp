@@ -77,6 +77,8 @@ class host {
     sim::disk disk_;
     class ports ports_;
     std::list<process> processes_;
+    std::uint32_t processes_started_count_ = 0;
+    base::prng power_cuts_;
     bool is_on_ = true;
     bool is_paused_ = false;
 };

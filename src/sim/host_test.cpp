@@ -11,6 +11,7 @@
 #include "io/loop/timer.hpp"
 #include "io/loop/wall_timer.hpp"
 #include "io/net/resolver.hpp"
+#include "io/testing/test_require.hpp"
 #include "sim/two_hosts_fixture.hpp"
 
 namespace corro::sim {
@@ -101,6 +102,43 @@ TEST(sim_host, a_connection_without_traffic_survives_its_peer) {
     t.w.run_for(1h);
     EXPECT_FALSE(write(t.client, *both.client, "x")) << "nobody has said that it is over";
     EXPECT_EQ(read(t.client, *both.client).error, std::errc::connection_reset);
+}
+
+io::task<void> greet(io::tcp_acceptor* by, std::string_view words) {
+    auto made = co_await by->accept();
+    CORRO_REQUIRE(made);
+    const io::io_result sent = co_await made->write_all(std::as_bytes(std::span(words)));
+    EXPECT_FALSE(sent.error);
+    static_cast<void>(co_await io::sleep_for(1h));
+}
+
+TEST(sim_host, a_power_cut_during_a_handshake_leaves_nothing_of_the_first_life) {
+    two_hosts t(1);
+    t.set_latency(1ms);
+    ends both;
+    io::task_scope connecting(t.client);
+    auto acceptor = io::tcp_acceptor::open(t.server, t.at_south());
+    ASSERT_TRUE(acceptor);
+    io::task_scope greeting(t.server);
+    greeting.spawn(greet(&*acceptor, "first "));
+    t.w.link_between(t.south, t.north).set_cut(true);
+    connecting.spawn(connect_into(&both, &t.client, t.at_south()));
+    t.w.run_for(500ms);  // accepted and greeted there; not known here
+    t.south.cut_power();
+    t.south.restore_power();
+    io::context again{io::context_options(t.south.start_process("server"))};
+    auto second = io::tcp_acceptor::open(again, t.at_south());
+    ASSERT_TRUE(second);
+    io::task_scope greeting_again(again);
+    greeting_again.spawn(greet(&*second, "second"));
+    t.w.link_between(t.south, t.north).set_cut(false);
+    io::block_on(t.client, connecting.join());
+    ASSERT_TRUE(both.client);
+    EXPECT_EQ(read(t.client, *both.client).text, "second");
+    greeting.request_stop();
+    greeting_again.request_stop();
+    io::block_on(t.server, greeting.join());
+    io::block_on(again, greeting_again.join());
 }
 
 TEST(sim_host, a_host_without_power_does_not_answer) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/random.hpp"
 #include "io/loop/timer.hpp"
 #include "io/net/socket_options.hpp"
 #include "io/net/udp.hpp"
@@ -161,6 +162,29 @@ TEST(sim_network, what_is_sent_during_a_cut_arrives_after_it_in_order) {
     EXPECT_FALSE(write(t.client, *both.client, "after"));
     t.w.run_for(10s);
     EXPECT_EQ(read(t.server, *both.server).text, "before during after");
+}
+
+TEST(sim_network, streams_keep_their_order_whatever_the_link_does) {
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+        two_hosts t(seed);
+        ends both = connected(t);
+        link& way = t.w.link_between(t.north, t.south);
+        way.options().latency_max = 300ms;
+        way.options().loss = 0.3;
+        base::prng random(seed);
+        std::string sent;
+        for (int i = 0; i < 200; ++i) {
+            const std::string text = std::to_string(i) + ' ';
+            EXPECT_FALSE(write(t.client, *both.client, text));
+            sent += text;
+            if (random.below(5) == 0) way.set_cut(!way.is_cut());
+            t.w.run_for(std::chrono::milliseconds(random.below(60)));
+        }
+        way.set_cut(false);
+        std::string all;
+        while (all.size() < sent.size()) all += read(t.server, *both.server).text;
+        ASSERT_EQ(all, sent) << "seed " << seed;
+    }
 }
 
 TEST(sim_network, a_cut_in_one_direction_lets_the_other_pass) {

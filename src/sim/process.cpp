@@ -14,8 +14,9 @@
 
 namespace corro::sim {
 
-process::process(host& on, std::string name)
+process::process(host& on, std::uint32_t number, std::string name)
     : host_(on),
+      number_(number),
       name_(std::move(name)),
       ticks_(on.clock().place()),
       random_(on.where().seed_of("random bytes of " + on.name() + "/" + name_)) {}
@@ -52,6 +53,7 @@ void process::kill() {
 void process::end(bool has_power) {
     if (!std::exchange(is_alive_, false)) return;
     for (backend* each : backends_) each->end_sockets(has_power);
+    host_.disk().end_views(number_);
 }
 
 io::platform::made_backend process::make_backend() {
@@ -80,7 +82,9 @@ io::task<io::resolved> process::look_up(std::string host, std::uint16_t port) {
 
 std::unique_ptr<io::storage> process::make_storage(io::context& /*on*/, io::file_faults* faults) {
     CORRO_ASSERT(faults == nullptr, "a simulated disk has faults of its own");
-    return host_.disk().make_storage();
+    std::unique_ptr<io::storage> made = host_.disk().make_storage(number_);
+    if (!is_alive_) host_.disk().end_views(number_);
+    return made;
 }
 
 std::unique_ptr<io::worker> process::make_worker(io::context_options options) {

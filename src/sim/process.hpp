@@ -27,7 +27,7 @@ class world;
 /// `io::context here{io::context_options(process)};`
 class process final : public io::platform {
  public:
-    process(host& on, std::string name);
+    process(host& on, std::uint32_t number, std::string name);
     /// @pre Its contexts are gone (asserted).
     ~process() override;
 
@@ -67,6 +67,7 @@ class process final : public io::platform {
 
  private:
     host& host_;
+    std::uint32_t number_;  // among the processes of its host, from 1
     std::string name_;
     io::tick_clock ticks_;
     base::prng random_;

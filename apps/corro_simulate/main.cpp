@@ -1,0 +1,247 @@
+// The program `corro-simulate`: runs whole venues in simulated worlds, under faults. `corro simulate` starts it.
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/command_line/command_line.hpp"
+#include "simulation/plan.hpp"
+#include "simulation/run.hpp"
+
+namespace corro::app {
+namespace {
+
+using simulation::fault_kind;
+
+struct simulate_options {
+    std::string seed = "1";
+    std::string seeds;
+    double minutes = 0;
+    double seconds = 5;
+    std::vector<std::string> without;
+    std::string trace_file;
+    bool keeps_all_faults = false;
+};
+
+/// A range of seeds, both included.
+struct seed_range {
+    std::uint64_t first = 1;
+    std::uint64_t last = 1;
+};
+
+std::optional<std::uint64_t> number_in(const std::string& text) {
+    if (text.empty() || text.size() > 18 || text.find_first_not_of("0123456789") != std::string::npos) return {};
+    return std::stoull(text);
+}
+
+std::optional<seed_range> range_in(const std::string& text) {
+    const std::size_t colon = text.find(':');
+    if (colon == std::string::npos) return {};
+    const auto first = number_in(text.substr(0, colon));
+    const auto last = number_in(text.substr(colon + 1));
+    if (!first || !last || *last < *first) return {};
+    return seed_range{*first, *last};
+}
+
+std::optional<fault_kind> kind_in(std::string_view name) {
+    for (std::size_t i = 0; i < simulation::fault_kinds_count; ++i) {
+        const auto kind = static_cast<fault_kind>(i);
+        if (simulation::name_of(kind) == name) return kind;
+    }
+    return {};
+}
+
+std::vector<std::string> names_of_kinds() {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < simulation::fault_kinds_count; ++i) {
+        all.emplace_back(simulation::name_of(static_cast<fault_kind>(i)));
+    }
+    return all;
+}
+
+simulation::plan_options plan_options_of(const simulate_options& options) {
+    simulation::plan_options made;
+    made.time = std::chrono::nanoseconds(static_cast<std::int64_t>(options.seconds * 1e9));
+    for (const std::string& name : options.without) made.without.insert(*kind_in(name));
+    return made;
+}
+
+double seconds(std::chrono::nanoseconds time) {
+    return std::chrono::duration<double>(time).count();
+}
+
+/// The sums of several runs.
+struct totals {
+    std::uint64_t runs = 0;
+    std::uint64_t faults = 0;
+    std::uint64_t requests = 0;
+    std::uint64_t fills = 0;
+    std::uint64_t starts = 0;
+    std::uint64_t reconnections = 0;
+    double virtual_seconds = 0;
+
+    void add(const simulation::plan& whole, const simulation::run_result& one) {
+        ++runs;
+        faults += whole.faults.size();
+        requests += one.requests_count;
+        fills += one.fills_count;
+        starts += one.starts_count;
+        reconnections += one.reconnections_count;
+        virtual_seconds += seconds(one.virtual_time);
+    }
+};
+
+class stopwatch {
+ public:
+    [[nodiscard]] double elapsed() const { return seconds(std::chrono::steady_clock::now() - begin_); }
+
+ private:
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+void print_faults(const simulation::plan& whole) {
+    for (const simulation::fault& each : whole.faults) fmt::print("  {}\n", simulation::text_of(each));
+}
+
+/// Writes each event of a run as a line, for people.
+class trace_writer {
+ public:
+    explicit trace_writer(const std::string& path) {
+        if (path.empty()) return;
+        file_.open(path);
+        if (!file_) throw std::runtime_error(fmt::format("{}: cannot be written", path));
+    }
+    [[nodiscard]] simulation::trace writer() {
+        if (!file_.is_open()) return {};
+        return [this](std::chrono::nanoseconds at, std::string_view what) {
+            file_ << fmt::format("{:9.6f} s  {}\n", seconds(at), what);
+        };
+    }
+
+ private:
+    std::ofstream file_;
+};
+
+/// What a failing run found, and the shortest list of faults that was found to fail too.
+void print_failure(const simulation::plan& failing, const simulation::run_result& result,
+                   const simulate_options& options) {
+    fmt::print("\nseed {} breaks {}: {}\n{}", failing.seed, result.found.promise(), result.found.words(),
+               simulation::text_of(failing));
+    simulation::plan shortest = failing;
+    if (!options.keeps_all_faults) {
+        fmt::print("{} faults; looking for a shorter list\n", failing.faults.size());
+        std::fflush(stdout);
+        shortest = simulation::shrink(failing, result.found.promise());
+    }
+    fmt::print("{} faults are enough:\n", shortest.faults.size());
+    print_faults(shortest);
+    trace_writer to(options.trace_file);
+    static_cast<void>(simulation::run(shortest, to.writer()));
+    std::string without;
+    for (const std::string& each : options.without) without += " --without " + each;
+    fmt::print("corro {}; to repeat: corro simulate --seed {} --seconds {}{}\n", CORRO_VERSION, failing.seed,
+               options.seconds, without);
+}
+
+int run_one(const simulate_options& options) {
+    const auto seed = number_in(options.seed);
+    const simulation::plan whole = simulation::draw_plan(*seed, plan_options_of(options));
+    fmt::print("seed {}\n{}{} faults in {} s:\n", whole.seed, simulation::text_of(whole), whole.faults.size(),
+               options.seconds);
+    print_faults(whole);
+    std::fflush(stdout);
+    const stopwatch watch;
+    trace_writer to(options.trace_file);
+    const simulation::run_result result = simulation::run(whole, to.writer());
+    fmt::print(
+        "{} requests, {} answers, {} fills, {} feed messages; {} starts of the venue, {} reconnections\n"
+        "{:.1f} s of virtual time in {:.2f} s; digest {:016x}, state hash {:016x}\n",
+        result.requests_count, result.answers_count, result.fills_count, result.feed_messages_count,
+        result.starts_count, result.reconnections_count, seconds(result.virtual_time), watch.elapsed(), result.digest,
+        result.state_hash);
+    if (result.found.empty()) {
+        fmt::print("every promise was kept\n");
+        return 0;
+    }
+    print_failure(whole, result, options);
+    return 1;
+}
+
+int run_many(const simulate_options& options, const seed_range& range) {
+    const stopwatch watch;
+    totals all;
+    double told_at = 0;
+    for (std::uint64_t seed = range.first; seed <= range.last; ++seed) {
+        const simulation::plan whole = simulation::draw_plan(seed, plan_options_of(options));
+        const simulation::run_result result = simulation::run(whole);
+        all.add(whole, result);
+        if (!result.found.empty()) {
+            print_failure(whole, result, options);
+            return 1;
+        }
+        if (watch.elapsed() - told_at >= 5) {
+            told_at = watch.elapsed();
+            fmt::print("seed {}: {} runs in {:.0f} s, {} faults\n", seed, all.runs, told_at, all.faults);
+            std::fflush(stdout);
+        }
+        if (options.minutes > 0 && watch.elapsed() >= options.minutes * 60) break;
+    }
+    fmt::print(
+        "{} runs, {} faults, {} requests, {} fills, {} starts of a venue, {} reconnections\n"
+        "{:.0f} s of virtual time in {:.1f} s ({:.0f} to 1): every promise was kept\n",
+        all.runs, all.faults, all.requests, all.fills, all.starts, all.reconnections, all.virtual_seconds,
+        watch.elapsed(), all.virtual_seconds / watch.elapsed());
+    return 0;
+}
+
+int run(const simulate_options& options) {
+    if (!options.seeds.empty()) return run_many(options, *range_in(options.seeds));
+    if (options.minutes > 0) return run_many(options, {*number_in(options.seed), ~std::uint64_t{0}});
+    return run_one(options);
+}
+
+std::string seed_error(const std::string& text) {
+    return number_in(text) ? std::string() : fmt::format("'{}' is not a number", text);
+}
+std::string range_error(const std::string& text) {
+    return range_in(text) ? std::string() : fmt::format("'{}' is not a range such as 1:200", text);
+}
+
+}  // namespace
+}  // namespace corro::app
+
+int main(int argc, char** argv) {
+    using namespace corro::app;
+    const auto options = std::make_shared<simulate_options>();
+    command_line line("corro-simulate", "Run a venue and its clients in a simulated world, under faults.",
+                      CORRO_VERSION);
+    line.footer(
+        "docs/howto/simulate.md shows how to read the output and how to repeat a run that failed.\n"
+        "Exit code: 0 on success, 1 if a promise was broken, 2 if the command line is invalid.");
+    const subcommand command = line.add_subcommand("run", "Run one seed, a range of seeds, or seeds for some minutes");
+    command.add_option("--seed", options->seed, "The seed of the run, or the first with --minutes")
+        .shows_default()
+        .checked_by(seed_error);
+    command.add_option("--seeds", options->seeds, "Run all seeds from A to B, as A:B").checked_by(range_error);
+    command.add_option("--minutes", options->minutes, "Run seeds for this long").in_range(0.0, 100'000.0);
+    command.add_option("--seconds", options->seconds, "Virtual seconds of the phase with faults")
+        .shows_default()
+        .in_range(0.1, 3'600.0);
+    command.add_option("--without", options->without, "Leave out a kind of fault; several with commas")
+        .one_of(names_of_kinds())
+        .separated_by(',');
+    command.add_option("--trace", options->trace_file, "Write what happens in the run to this file");
+    command.add_flag("--all-faults", options->keeps_all_faults,
+                     "Do not look for a shorter list of faults after a failure");
+    command.runs([options] { return run(*options); });
+    return line.run(argc, argv);
+}

@@ -1,0 +1,47 @@
+// One simulated run: a venue and its clients in a world of their own, under the faults of a plan, with checkers.
+//
+// Two phases. In the first, everything may fail, and what is observed must be safe at every moment. Then the faults
+// end, and within a bound every client must be back, every request answered, and the feed current.
+//
+// Threads: one.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "simulation/findings.hpp"
+#include "simulation/plan.hpp"
+
+namespace corro::simulation {
+
+/// After the faults, everything must be well within this virtual time.
+inline constexpr std::chrono::seconds recovery_time_max{60};
+
+struct run_result {
+    findings found;
+    std::uint64_t digest = 0;  ///< of everything that arrived anywhere; equal for equal runs
+    std::uint64_t state_hash = 0;
+    std::chrono::nanoseconds virtual_time{};
+    std::uint64_t requests_count = 0;
+    std::uint64_t answers_count = 0;
+    std::uint64_t fills_count = 0;
+    std::uint64_t feed_messages_count = 0;
+    std::uint64_t starts_count = 0;  ///< of the venue
+    std::uint64_t reconnections_count = 0;
+};
+
+/// What happens, with its virtual time since the beginning of the run.
+using trace = std::function<void(std::chrono::nanoseconds at, std::string_view what)>;
+
+/// @param tell  Called for each fault and each change of the venue; may be empty.
+[[nodiscard]] run_result run(const plan& whole, const trace& tell = {});
+
+/// The shortest list of faults of a failing plan that was found to fail too: one fault after another is left out, as
+/// long as the same promise is broken, and again until none can be.
+/// @param tried  Called after each run with the number of faults that are left; may be empty.
+[[nodiscard]] plan shrink(plan failing, std::string_view promise, const std::function<void(std::size_t)>& tried = {});
+
+}  // namespace corro::simulation

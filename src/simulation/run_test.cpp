@@ -1,0 +1,122 @@
+// Simulated runs of a whole venue under faults.
+
+#include "simulation/run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "simulation/plan.hpp"
+
+namespace corro::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+
+plan short_plan(std::uint64_t seed, std::set<fault_kind> without = {}) {
+    plan_options options;
+    options.time = 2s;
+    options.without = std::move(without);
+    return draw_plan(seed, options);
+}
+
+/// Short runs; `corro simulate --seeds` runs more, and longer ones.
+constexpr std::uint64_t seeds_count = 200;
+
+std::string text_of_all(const plan& whole) {
+    std::string all = text_of(whole);
+    for (const fault& each : whole.faults) all += text_of(each) + '\n';
+    return all;
+}
+
+TEST(simulation, runs_of_many_seeds_keep_every_promise) {
+    std::uint64_t fills = 0;
+    std::uint64_t starts = 0;
+    std::uint64_t reconnections = 0;
+    for (std::uint64_t seed = 1; seed <= seeds_count; ++seed) {
+        const plan whole = short_plan(seed);
+        const run_result result = run(whole);
+        ASSERT_TRUE(result.found.empty())
+            << "seed " << seed << ": " << result.found.promise() << ": " << result.found.words() << '\n'
+            << text_of_all(whole);
+        fills += result.fills_count;
+        starts += result.starts_count;
+        reconnections += result.reconnections_count;
+    }
+    EXPECT_GT(fills, 5'000U);
+    EXPECT_GT(starts, 500U);
+    EXPECT_GT(reconnections, 1'000U);
+}
+
+TEST(simulation, the_same_seed_gives_the_same_run) {
+    for (const std::uint64_t seed : {3U, 4U}) {
+        const run_result one = run(short_plan(seed));
+        const run_result again = run(short_plan(seed));
+        EXPECT_EQ(one.digest, again.digest);
+        EXPECT_EQ(one.virtual_time, again.virtual_time);
+        EXPECT_EQ(one.state_hash, again.state_hash);
+    }
+    EXPECT_NE(run(short_plan(3)).digest, run(short_plan(4)).digest);
+}
+
+TEST(simulation, leaving_a_fault_out_moves_no_other) {
+    const plan all = short_plan(11);
+    const plan fewer = short_plan(11, {fault_kind::pause});
+    std::vector<fault> expected = all.faults;
+    std::erase_if(expected, [](const fault& one) { return one.kind == fault_kind::pause; });
+    EXPECT_EQ(fewer.faults, expected);
+    EXPECT_EQ(text_of(fewer), text_of(all));
+}
+
+// The control: a venue that acknowledges before its journal is durable.
+TEST(simulation, a_venue_without_durability_is_found_out_and_its_faults_are_few) {
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+        plan whole = short_plan(seed);
+        whole.durability = journal::durability::none;
+        const run_result result = run(whole);
+        if (result.found.empty()) continue;
+        EXPECT_TRUE(result.found.promise() == "D1" || result.found.promise() == "D2" || result.found.promise() == "N1")
+            << result.found.promise();
+        const plan shortest = shrink(whole, result.found.promise());
+        EXPECT_EQ(run(shortest).found.promise(), result.found.promise()) << "it still fails";
+        EXPECT_LT(shortest.faults.size(), whole.faults.size()) << text_of_all(shortest);
+        EXPECT_TRUE(std::ranges::any_of(shortest.faults, [](const fault& one) {
+            return one.kind == fault_kind::kill || one.kind == fault_kind::power_cut;
+        })) << text_of_all(shortest);
+        return;
+    }
+    FAIL() << "50 runs lost nothing";
+}
+
+TEST(simulation, a_run_without_faults_has_one_life) {
+    plan whole = short_plan(5);
+    whole.faults.clear();
+    const run_result result = run(whole);
+    EXPECT_TRUE(result.found.empty()) << result.found.words();
+    EXPECT_EQ(result.starts_count, 2U) << "and the one that reads the journal again";
+    EXPECT_EQ(result.reconnections_count, 0U);
+    EXPECT_GT(result.requests_count, 50U);
+    EXPECT_GE(result.answers_count, result.requests_count);
+}
+
+TEST(simulation, the_trace_tells_of_each_fault) {
+    plan whole = short_plan(7);
+    std::vector<std::string> told;
+    const run_result result =
+        run(whole, [&told](std::chrono::nanoseconds, std::string_view what) { told.emplace_back(what); });
+    EXPECT_TRUE(result.found.empty());
+    for (const fault& each : whole.faults) {
+        EXPECT_TRUE(std::ranges::any_of(told, [&each](const std::string& line) {
+            return line.starts_with(name_of(each.kind));
+        })) << text_of(each);
+    }
+    EXPECT_EQ(told.front(), "the venue starts");
+    EXPECT_EQ(told.back(), "everything is settled");
+}
+
+}  // namespace
+}  // namespace corro::simulation
