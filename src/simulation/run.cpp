@@ -277,7 +277,7 @@ class simulated_run {
                              feed->next_sequence() == venue_.now().feed_next_sequence();
                   });
         if (!is_well) {
-            result_.found.add("N5",
+            result_.found.add("O1",
                               fmt::format("{} s after the faults: {}", recovery_time_max.count(), who_is_missing()));
         }
         if (is_sound()) say("everything is settled");
@@ -297,7 +297,7 @@ class simulated_run {
                 "D1", fmt::format("clients know of {} open orders, the venue of {}", known, state.open_orders_count()));
         }
         if (venue.commands_count() != requests) {
-            result_.found.add("D2", fmt::format("{} requests were sent, {} commands are in the journal", requests,
+            result_.found.add("C3", fmt::format("{} requests were sent, {} commands are in the journal", requests,
                                                 venue.commands_count()));
         }
         for (std::uint32_t id = 1; id <= instruments_count; ++id) {
@@ -349,7 +349,7 @@ class simulated_run {
             venue_.close();  // one that had not started yet
         }
         if (!venue_.is_running() && !venue_.has_ghosts()) return;
-        result_.found.add("D5", "a venue that was told to end does not");
+        result_.found.add("O1", "a venue that was told to end does not");
         is_stuck_ = true;
     }
 

@@ -58,7 +58,7 @@ void served_venue::cut_power() {
 void served_venue::tend() {
     if (is_running() && current_->has_ended) {
         if (!current_->is_closing || !current_->failure.empty()) {
-            found_->add("D5", "the venue has ended by itself: " + current_->failure);
+            found_->add("O1", "the venue has ended by itself: " + current_->failure);
         }
         io::block_on(current_->context, current_->tasks.join());
         current_.reset();

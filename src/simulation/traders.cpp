@@ -81,8 +81,8 @@ io::task<bool> trader::come_again() {
         judge(error);
         co_return false;
     }
-    if (session_->began_again()) found_->add("N4", "a session's numbers began again within a day");
-    if (!session_->resend_not_accepted()) found_->add("N5", "requests that were not accepted cannot be sent again");
+    if (session_->began_again()) found_->add("O1", "a session's numbers began again within a day");
+    if (!session_->resend_not_accepted()) found_->add("O1", "requests that were not accepted cannot be sent again");
     co_return true;
 }
 
@@ -95,7 +95,7 @@ void trader::judge(std::error_code refused) {
         return found_->add("D1", fmt::format("account {} session {}: the venue does not know what it has acknowledged",
                                              settings_.who.account.value, settings_.who.session_number));
     }
-    found_->add("N5", fmt::format("account {} session {}: a logon was refused: {}", settings_.who.account.value,
+    found_->add("O1", fmt::format("account {} session {}: a logon was refused: {}", settings_.who.account.value,
                                   settings_.who.session_number, refused.message()));
 }
 
@@ -136,7 +136,7 @@ void trader::send_what_is_due(std::chrono::nanoseconds now) {
     next_send_ = now + std::chrono::nanoseconds(static_cast<std::int64_t>(
                            random_.below(static_cast<std::uint64_t>(settings_.think_time.count()) * 2 + 1)));
     if (finishing_ || trader_->outstanding_count() >= settings_.outstanding_max) return;
-    if (session_->send(trader_->next_request()) == 0) found_->add("N5", "a request does not fit an empty buffer");
+    if (session_->send(trader_->next_request()) == 0) found_->add("O1", "a request does not fit an empty buffer");
 }
 
 /// Takes the answers that have arrived. False if the session has ended.
@@ -148,7 +148,7 @@ bool trader::take_answers() {
             const bool is_expected = error == client::logged_out(wire::logout_reason::shutting_down) ||
                                      error == client::logged_out(wire::logout_reason::idle_timeout) ||
                                      error == client::logged_out(wire::logout_reason::slow_consumer);
-            if (!is_expected) found_->add("N5", "a session has ended: " + error.message());
+            if (!is_expected) found_->add("O1", "a session has ended: " + error.message());
             return false;
         }
         if (!*got) {
@@ -163,13 +163,13 @@ void trader::take(const client::answer& one) {
     if (one.told != nullptr) return;
     if (one.reject)
         return found_->add(
-            "S1", fmt::format("request {} of account {} session {} was rejected by its session for reason {}",
+            "O1", fmt::format("request {} of account {} session {} was rejected by its session for reason {}",
                               one.reject->refused_sequence.value, settings_.who.account.value,
                               settings_.who.session_number, static_cast<int>(one.reject->session_reject_reason)));
-    if (one.gap) return found_->add("N4", "the venue no longer has answers that were never received");
+    if (one.gap) return found_->add("O1", "the venue no longer has answers that were never received");
     if (one.sequence != 0) {
         if (one.sequence != last_sequence_ + 1) {
-            found_->add("D2", fmt::format("answer {} came after answer {}", one.sequence, last_sequence_));
+            found_->add("C3", fmt::format("answer {} came after answer {}", one.sequence, last_sequence_));
         }
         last_sequence_ = one.sequence;
     }
