@@ -11,6 +11,7 @@
 #include "base/random.hpp"
 #include "base/test_folder.hpp"
 #include "base/test_seed.hpp"
+#include "journal/manifest.hpp"
 #include "journal/test_journal.hpp"
 #include "sim/disk.hpp"
 
@@ -440,6 +441,66 @@ TEST_F(journal_faults, D9_starts_that_are_killed_at_any_call_leave_a_journal_tha
         }
     }
     EXPECT_GT(killed_count, 1'300U);
+}
+
+/// Writes a manifest one segment further than the last one. @param confirms  As a start does before its first write.
+io::task<> write_next_manifest(storage* files, bool confirms) {
+    const auto there = co_await read_manifest(files, "j");
+    if (!there) co_return;
+    manifest next = there->value_or(manifest());
+    if (confirms) static_cast<void>(co_await confirm_manifest(files, "j", next.writes_count));
+    ++next.newest_segment;
+    static_cast<void>(co_await write_manifest(files, "j", &next));
+}
+
+// A process is killed before it has synced a manifest, and the power goes at any call of the next one, which writes to
+// the other slot. The control: without a confirmation both slots can be lost, and the manifest is older than the
+// segments.
+TEST_F(journal_faults, D9_a_manifest_that_was_not_synced_is_confirmed_before_the_other_slot_is_written) {
+    const std::uint64_t seed = base::test_seed();
+    for (const bool confirms : {true, false}) {
+        std::uint64_t lost_count = 0;
+        for (std::uint64_t call = 1; call < 12; ++call) {
+            for (std::uint64_t cut = 0; cut < 100; ++cut) {
+                sim::disk disk{sim::disk_pace::in_turns};
+                disk.put_directory("j");
+                for (int i = 0; i < 5; ++i) io::block_on(ctx, write_next_manifest(&disk, false));
+                disk.faults().ignores_data_syncs = true;
+                io::block_on(ctx, write_next_manifest(&disk, false));
+                disk.end_views();
+                disk.faults().ignores_data_syncs = false;
+                disk.faults().fails_at = call;
+                disk.faults().fails_on = true;
+                io::block_on(ctx, write_next_manifest(&disk, confirms));
+                disk.cut_power(seed + call * 100 + cut);
+                const auto after = io::block_on(ctx, read_manifest(&disk, "j"));
+                ASSERT_TRUE(after.has_value());
+                lost_count += after->value_or(manifest()).newest_segment < 5 ? 1U : 0U;
+            }
+        }
+        EXPECT_EQ(lost_count != 0, !confirms) << lost_count;
+    }
+}
+
+// The first start is killed at any of its calls. The next one finds the directory, which may not be durable yet, and
+// must not take it for granted.
+TEST_F(journal_faults, D9_a_journal_whose_first_start_was_killed_survives_a_power_cut) {
+    const std::uint64_t seed = base::test_seed();
+    const writer_options options = small_options(durability::group, segment_bytes_min);
+    for (std::uint64_t call = 1; call < 40; ++call) {
+        for (std::uint64_t cut = 0; cut < 8; ++cut) {
+            sim::disk disk{sim::disk_pace::in_turns};
+            disk.faults().fails_at = call;
+            disk.faults().fails_on = true;
+            io::block_on(ctx, live(&disk, options, 0, seed));
+            disk.end_views();
+            ASSERT_EQ(io::block_on(ctx, live(&disk, options, 5, seed)), 5U) << "killed at call " << call;
+            disk.cut_power(seed + cut);
+            const reading after = read_after_cut(ctx, disk);
+            ASSERT_EQ(after.error.text, "") << "killed at call " << call << ", CORRO_SEED=" << seed + cut;
+            ASSERT_EQ(after.last, 5U) << "killed at call " << call << ", CORRO_SEED=" << seed + cut;
+        }
+    }
 }
 
 /// Appends commands and reports a snapshot for each durable one, so that segments are removed as soon as possible.

@@ -169,6 +169,21 @@ io::task<std::expected<std::optional<manifest>, problem>> read_manifest(storage*
     co_return answer(newer);
 }
 
+io::task<outcome> confirm_manifest(storage* files, std::string directory, std::uint64_t writes_count) {
+    const std::string path = path_in(directory, manifest_name);
+    auto file = co_await files->open(path, io::file_mode::write);
+    if (!file) co_return std::unexpected(system_error_text(file.error(), path, "cannot be opened for writing"));
+    // A power cut may have left a shorter file; its end reads as zeros.
+    std::array<std::byte, manifest_slot_bytes> slot{};
+    const std::uint64_t offset = writes_count % 2 * manifest_slot_bytes;
+    io::io_result done = co_await (*file)->read_at(offset, slot);
+    if (done.ok() || done.error == io::condition::end_of_stream) done = co_await (*file)->write_at(offset, slot);
+    std::error_code error = done.error;
+    if (!error) error = co_await (*file)->sync_data();
+    if (error) co_return std::unexpected(system_error_text(error, path, "cannot be rewritten and synced"));
+    co_return outcome();
+}
+
 io::task<outcome> write_manifest(storage* files, std::string directory, manifest* what) {
     const std::string path = path_in(directory, manifest_name);
     const auto there = co_await read_manifest(files, directory);
@@ -283,6 +298,10 @@ io::task<std::expected<journal_end, problem>> adopt_journal(storage* files, std:
     const auto there = co_await read_manifest(files, directory);
     if (!there) co_return std::unexpected(there.error());
     const segment_header& last = end.segments.back().header;
+    if (*there) {
+        const outcome confirmed = co_await confirm_manifest(files, directory, (*there)->writes_count);
+        if (!confirmed) co_return std::unexpected(confirmed.error());
+    }
     manifest what;
     what.writes_count = *there ? (*there)->writes_count : 0;
     what.newest_segment = last.number;

@@ -77,6 +77,13 @@ void encode(const manifest& what, std::span<std::byte> into) noexcept;
 [[nodiscard]] io::task<std::expected<std::optional<manifest>, problem>> read_manifest(storage* files,
                                                                                       std::string directory);
 
+/// Writes the newer slot again as it is, and returns when it is durable. For a start, before its first
+/// `write_manifest`: the process before may have been killed before its sync, or that sync has failed, and then the
+/// older slot alone is durable, which is the one that the next write takes.
+/// @param writes_count  Of what `read_manifest` has found. @error the system's.
+[[nodiscard]] io::task<std::expected<void, problem>> confirm_manifest(storage* files, std::string directory,
+                                                                      std::uint64_t writes_count);
+
 /// Writes to the older slot, makes the file if there is none, and returns when that is durable. Increments the number
 /// of writes in `what`, which must stay valid until then.
 /// @error in_use if the file has changed since this process wrote it; the system's errors.

@@ -73,6 +73,8 @@ io::task<segment_files::outcome> segment_files::take_manifest(journal_end end) {
     }
     const std::error_code error = co_await sync_names();
     if (error) co_return std::unexpected(system_error_text(error, lock_.path(), "the directory cannot be synced"));
+    if (has_manifest) done = co_await confirm_manifest(files_, lock_.path(), manifest_.writes_count);
+    if (!done) co_return done;
     done = co_await write_manifest(files_, lock_.path(), &manifest_);
     co_return done;
 }

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
+
+#include "journal/manifest.hpp"
 
 namespace corro::journal {
 namespace {
@@ -18,19 +21,38 @@ std::string above(std::string path) {
     return path.substr(0, std::max<std::size_t>(slash, 1));
 }
 
-/// Makes a directory and its missing parents. Each new name is durable when it returns: otherwise a power cut could
-/// remove the directory with a journal whose files were all synced.
-io::task<std::error_code> make_lasting_directory(storage* files, std::string path) {
-    std::vector<std::string> parents;  // of the names that are new
-    for (std::string at = path; at != "/";) {
-        const auto there = files->list(at);
-        if (there || there.error() != std::errc::no_such_file_or_directory) break;
-        at = above(std::move(at));
-        if (at.empty()) break;
-        parents.push_back(at);
+/// A directory above the journal's.
+struct parent {
+    std::string path;
+    bool has_new_name = false;  ///< it gets the next directory on the way to the journal's
+};
+
+std::vector<parent> parents_of(storage& files, std::string path) {
+    std::vector<parent> parents;
+    while (path != "/") {
+        const auto names = files.list(path);
+        const bool is_new = !names && names.error() == std::errc::no_such_file_or_directory;
+        path = above(std::move(path));
+        if (path.empty()) break;
+        parents.push_back({path, is_new});
     }
+    return parents;
+}
+
+/// Makes a directory and its missing parents. All names on the way are durable when it returns: otherwise a power cut
+/// could remove the directory with a journal whose files were all synced. A directory that is there may have been made
+/// by a start that was killed before it synced the name. Once there is a manifest, a start has come further.
+io::task<std::error_code> make_lasting_directory(storage* files, std::string path) {
+    const auto names = files->list(path);
+    if (names && std::ranges::find(*names, manifest_name) != names->end()) co_return std::error_code();
+    const std::vector<parent> parents = parents_of(*files, path);
     std::error_code error = files->make_directory(path);
-    for (std::size_t i = 0; i < parents.size() && !error; ++i) error = co_await files->sync_directory(parents[i]);
+    for (std::size_t i = 0; i < parents.size() && !error; ++i) {
+        error = co_await files->sync_directory(parents[i].path);
+        // A directory that this user may not read, or that cannot be synced, was there before.
+        const bool may_fail = error == std::errc::permission_denied || error == std::errc::invalid_argument;
+        if (may_fail && !parents[i].has_new_name) error.clear();
+    }
     co_return error;
 }
 
