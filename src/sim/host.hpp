@@ -66,7 +66,7 @@ class host {
     [[nodiscard]] host_clock& clock() noexcept { return clock_; }
     [[nodiscard]] const host_clock& clock() const noexcept { return clock_; }
     [[nodiscard]] sim::disk& disk() noexcept { return disk_; }
-    [[nodiscard]] ports& ports() noexcept { return ports_; }
+    [[nodiscard]] sim::ports& ports() noexcept { return ports_; }
 
  private:
     world& world_;
@@ -75,7 +75,7 @@ class host {
     std::vector<io::endpoint> addresses_;
     host_clock clock_;
     sim::disk disk_;
-    class ports ports_;
+    sim::ports ports_;
     std::list<process> processes_;
     std::uint32_t processes_started_count_ = 0;
     base::prng power_cuts_;

@@ -64,7 +64,7 @@ class world {
     [[nodiscard]] link& link_between(const host& from, const host& to) { return network_.link_between(from, to); }
     /// Cuts the links of `one` with all other hosts, both ways, or mends them.
     void set_isolated(const host& one, bool isolated);
-    [[nodiscard]] network& network() noexcept { return network_; }
+    [[nodiscard]] sim::network& network() noexcept { return network_; }
 
     /// The process of a world that needs no hosts, its disk, and its time of day.
     [[nodiscard]] process& machine() noexcept { return *machine_; }
@@ -122,7 +122,7 @@ class world {
     std::uint64_t turns_at_this_time_count_ = 0;
     std::uint64_t turns_at_one_time_max_ = 1'000'000;
     event_queue events_;
-    class network network_;
+    sim::network network_;
     std::vector<std::unique_ptr<host>> hosts_;
     std::map<std::string, std::vector<io::endpoint>> names_;
     std::vector<backend*> members_;  // in the order in which they were made

@@ -67,13 +67,25 @@ std::string_view name_of(fault_kind kind) noexcept {
     return names[static_cast<std::size_t>(kind)];
 }
 
-std::string text_of(const fault& one) {
-    const bool is_of_link = one.kind == fault_kind::cut || one.kind == fault_kind::cut_to_venue ||
-                            one.kind == fault_kind::cut_from_venue || one.kind == fault_kind::loss ||
-                            one.kind == fault_kind::slow_link;
-    return fmt::format("{:9.6f} s  {}{} {} {:.6f} s", seconds(one.at), name_of(one.kind),
-                       is_of_link ? fmt::format(" of client host {}", one.client_host + 1) : "",
+bool is_of_link(fault_kind kind) noexcept {
+    switch (kind) {
+        case fault_kind::cut:
+        case fault_kind::cut_to_venue:
+        case fault_kind::cut_from_venue:
+        case fault_kind::loss:
+        case fault_kind::slow_link: return true;
+        default: return false;
+    }
+}
+
+std::string words_of(const fault& one) {
+    return fmt::format("{}{} {} {:.6f} s", name_of(one.kind),
+                       is_of_link(one.kind) ? fmt::format(" of client host {}", one.client_host + 1) : "",
                        one.kind == fault_kind::clock_jump ? "by" : "for", seconds(one.length));
+}
+
+std::string text_of(const fault& one) {
+    return fmt::format("{:9.6f} s  {}", seconds(one.at), words_of(one));
 }
 
 plan draw_plan(std::uint64_t seed, const plan_options& options) {

@@ -45,6 +45,12 @@ struct fault {
     friend bool operator==(const fault&, const fault&) noexcept = default;
 };
 
+/// Whether it happens to a client's links, and not to the venue.
+[[nodiscard]] bool is_of_link(fault_kind kind) noexcept;
+
+/// What happens, without its time: "power_cut for 0.310000 s".
+[[nodiscard]] std::string words_of(const fault& one);
+
 /// One line, for people: "1.204 s  power_cut for 0.310 s".
 [[nodiscard]] std::string text_of(const fault& one);
 

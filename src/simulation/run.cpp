@@ -13,6 +13,7 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "sim/world.hpp"
+#include "simulation/faults.hpp"
 #include "simulation/served_venue.hpp"
 #include "simulation/traders.hpp"
 
@@ -63,13 +64,6 @@ node::configuration configuration_of(const plan& whole) {
     return c;
 }
 
-/// Every call of a disk takes up to this.
-sim::disk_latency latency_up_to(std::chrono::nanoseconds most) {
-    sim::disk_latency all;
-    for (sim::time_range* each : {&all.read, &all.write, &all.sync_data, &all.names, &all.resize}) each->most = most;
-    return all;
-}
-
 /// A host with traders, and a process for them.
 struct client_host {
     client_host(sim::world& in, std::size_t number)
@@ -100,7 +94,7 @@ class simulated_run {
 
     run_result perform() {
         start();
-        for (const fault& each : plan_.faults) plan_fault(each);
+        faults_.plan(plan_.faults, client_hosts(), [this](std::string_view what) { say(what); });
         for (const io::steady_time end = begin_ + plan_.time; world_.now() < end && is_sound();) go_on();
         end_faults();
         settle();
@@ -158,81 +152,18 @@ class simulated_run {
         venue_.tend();
         was_serving_ = venue_.is_serving();
         if (was_serving_ && !was_serving) say("the venue serves");
-        if (!venue_.is_running() && host_.is_on() && world_.now() >= next_start_) start();
+        if (!venue_.is_running() && host_.is_on() && world_.now() >= faults_.next_start()) start();
     }
 
-    // Faults.
-
-    void plan_fault(const fault& one) {
-        world_.plan_after(one.at, [this, &one] {
-            say(text_of(one).substr(13));
-            begin_fault(one);
-        });
-    }
-
-    void begin_fault(const fault& one) {
-        sim::host& client = clients_[one.client_host]->host;
-        switch (one.kind) {
-            case fault_kind::kill:
-                venue_.kill();
-                next_start_ = std::max(next_start_, world_.now() + one.length);
-                return;
-            case fault_kind::power_cut: venue_.cut_power(); return until(one, [this] { host_.restore_power(); });
-            case fault_kind::pause: host_.set_paused(true); return until(one, [this] { host_.set_paused(false); });
-            case fault_kind::cut:
-                set_cut(client, true, true, true);
-                return until(one, [this, &client] { set_cut(client, true, true, false); });
-            case fault_kind::cut_to_venue:
-                set_cut(client, true, false, true);
-                return until(one, [this, &client] { set_cut(client, true, false, false); });
-            case fault_kind::cut_from_venue:
-                set_cut(client, false, true, true);
-                return until(one, [this, &client] { set_cut(client, false, true, false); });
-            case fault_kind::loss:
-                for (sim::link* each : links_of(client)) each->options().loss = 0.2;
-                return until(one, [this, &client] {
-                    for (sim::link* each : links_of(client)) each->options().loss = 0;
-                });
-            case fault_kind::slow_link:
-                for (sim::link* each : links_of(client)) each->options().bytes_per_second = 20'000;
-                return until(one, [this, &client] {
-                    for (sim::link* each : links_of(client)) each->options().bytes_per_second = 0;
-                });
-            case fault_kind::clock_jump: return host_.set_wall_clock_forward(one.length);
-            case fault_kind::clock_rate:
-                host_.set_clock_rate(one.length.count() % 2 == 0 ? 200'000 : -200'000);
-                return until(one, [this] { host_.set_clock_rate(0); });
-            case fault_kind::slow_disk:
-                host_.disk().latency() = latency_up_to(30ms);
-                return until(one, [this] { host_.disk().latency() = sim::disk_latency(); });
-        }
-    }
-
-    template <class End>
-    void until(const fault& one, End end) {
-        world_.plan_after(one.length, end);
-    }
-    [[nodiscard]] std::vector<sim::link*> links_of(const sim::host& client) {
-        return {&world_.link_between(client, host_), &world_.link_between(host_, client)};
-    }
-    void set_cut(const sim::host& client, bool to_venue, bool from_venue, bool cut) {
-        if (to_venue) world_.link_between(client, host_).set_cut(cut);
-        if (from_venue) world_.link_between(host_, client).set_cut(cut);
+    [[nodiscard]] std::vector<sim::host*> client_hosts() const {
+        std::vector<sim::host*> all;
+        for (const auto& home : clients_) all.push_back(&home->host);
+        return all;
     }
 
     void end_faults() {
         say("the faults end");
-        host_.restore_power();
-        host_.set_paused(false);
-        host_.set_clock_rate(0);
-        host_.disk().latency() = sim::disk_latency();
-        for (const auto& each : clients_) {
-            for (sim::link* way : links_of(each->host)) {
-                way->set_cut(false);
-                way->options() = link_options_;
-            }
-        }
-        next_start_ = world_.now();
+        faults_.end_all(link_options_);
     }
 
     // After the faults.
@@ -382,10 +313,10 @@ class simulated_run {
     sim::link_options link_options_;
     sim::host& host_;
     served_venue venue_;
+    fault_injector faults_{world_, host_, venue_};
     subscriber subscriber_{venue_address.with_port(7'002), venue_address.with_port(7'003), &result_.found};
     std::vector<std::unique_ptr<client_host>> clients_;
     io::steady_time begin_;
-    io::steady_time next_start_{};
     bool was_serving_ = false;
     bool is_stuck_ = false;
 };
