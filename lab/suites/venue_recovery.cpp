@@ -96,7 +96,7 @@ class rehearsal final : private node::event_sink {
     io::context on_;
     node::matching_host host_;
     gateway::answer_log answers_;
-    node::market_data_side feed_;
+    node::market_data_server feed_;
     node::host_journal journal_;
     gateway::account account_;
     std::vector<std::uint32_t> requests_;  ///< the last one of each session

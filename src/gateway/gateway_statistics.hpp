@@ -22,7 +22,7 @@ struct gateway_statistics {
     std::array<std::uint64_t, 256> refusals_by{};  ///< of the facility, by domain::reject_reason
     std::uint64_t answers_undelivered = 0;         ///< private messages whose session was not connected
     std::uint64_t gaps_announced = 0;              ///< logons that asked for answers that were no longer kept
-    std::uint64_t turned_away = 0;                 ///< requests that the facility could not take
+    std::uint64_t overloaded = 0;                  ///< requests that the facility could not take
     std::uint64_t taken_over = 0;                  ///< connections whose session another one has taken over
     std::uint64_t throttled_cut = 0;               ///< sessions ended because they sent far more than they may
     std::uint64_t cancels_on_disconnect = 0;

@@ -191,23 +191,24 @@ TEST(log_space, has_room_for_fewer_kinds_of_commands_the_less_is_left) {
 }
 
 TEST(peer_marks, give_every_partition_its_turn_and_leave_out_the_own_one) {
-    const auto board = std::make_shared<shard_board>();
+    const auto board = std::make_shared<partition_board>();
     peer_marks marks(board, 3);
     EXPECT_TRUE(marks.for_block().empty()) << "no partition has begun";
     EXPECT_FALSE(marks.are_behind());
-    for (std::uint32_t shard = 0; shard < shards_max; ++shard) board->note(shard, 100 + shard);
+    for (std::uint32_t partition = 0; partition < partitions_max; ++partition) board->note(partition, 100 + partition);
     EXPECT_TRUE(marks.are_behind());
-    std::vector<std::uint64_t> seen(shards_max);
-    for (std::size_t block = 0; block * block_marks_max < shards_max - 1; ++block) {
+    std::vector<std::uint64_t> seen(partitions_max);
+    for (std::size_t block = 0; block * block_marks_max < partitions_max - 1; ++block) {
         const packed_marks some = marks.for_block();
         EXPECT_EQ(some.size(), block_marks_max);
-        for (const std::uint64_t mark : some) seen[unpack_mark(mark).shard] = unpack_mark(mark).sequence;
+        for (const std::uint64_t mark : some) seen[unpack_mark(mark).partition] = unpack_mark(mark).sequence;
     }
-    for (std::uint32_t shard = 0; shard < shards_max; ++shard) EXPECT_EQ(seen[shard], shard == 3 ? 0 : 100 + shard);
+    for (std::uint32_t partition = 0; partition < partitions_max; ++partition)
+        EXPECT_EQ(seen[partition], partition == 3 ? 0 : 100 + partition);
     EXPECT_FALSE(marks.are_behind());
     board->note(7, 200);
     EXPECT_TRUE(marks.are_behind());
-    std::array<std::uint64_t, shards_max> header{};
+    std::array<std::uint64_t, partitions_max> header{};
     marks.put_in(header);
     EXPECT_EQ(unpack_mark(header[7]).sequence, 200U);
     EXPECT_EQ(header[3], 0U);

@@ -331,12 +331,12 @@ io::task<copier::outcome> copier::finish_segment() {
 void copier::note(const place& where, std::span<const std::uint64_t> marks) {
     const std::size_t begin = marks_.size();
     for (const std::uint64_t packed : marks) {
-        const shard_mark mark = unpack_mark(packed);
-        if (mark.sequence == 0 || mark.shard >= shards_max) continue;
+        const partition_mark mark = unpack_mark(packed);
+        if (mark.sequence == 0 || mark.partition >= partitions_max) continue;
         if (is_cuttable_) {
             marks_.push_back(mark);
         } else {
-            settled_marks_[mark.shard] = std::max(settled_marks_[mark.shard], mark.sequence);
+            settled_marks_[mark.partition] = std::max(settled_marks_[mark.partition], mark.sequence);
         }
     }
     if (!is_cuttable_) return;
@@ -347,8 +347,8 @@ void copier::note(const place& where, std::span<const std::uint64_t> marks) {
 }
 
 bool copier::cut(std::span<const std::uint64_t> last_sequences) {
-    const auto exceeds = [last_sequences](const shard_mark& mark) {
-        return mark.shard < last_sequences.size() && mark.sequence > last_sequences[mark.shard];
+    const auto exceeds = [last_sequences](const partition_mark& mark) {
+        return mark.partition < last_sequences.size() && mark.sequence > last_sequences[mark.partition];
     };
     const auto at = std::ranges::find_if(places_, [&](const place& each) {
         return std::ranges::any_of(std::span(marks_).subspan(each.marks_begin, each.marks_count), exceeds);
@@ -370,17 +370,17 @@ bool copier::cut(std::span<const std::uint64_t> last_sequences) {
 }
 
 copier::outcome copier::check_settled(std::span<const std::uint64_t> last_sequences) const {
-    std::array<std::uint64_t, shards_max> marks = settled_marks_;
-    for (const shard_mark& mark : marks_) marks[mark.shard] = std::max(marks[mark.shard], mark.sequence);
-    for (std::uint32_t shard = 0; shard < marks.size(); ++shard) {
-        const std::uint64_t last = shard < last_sequences.size() ? last_sequences[shard] : 0;
-        if (marks[shard] <= last) continue;
+    std::array<std::uint64_t, partitions_max> marks = settled_marks_;
+    for (const partition_mark& mark : marks_) marks[mark.partition] = std::max(marks[mark.partition], mark.sequence);
+    for (std::uint32_t partition = 0; partition < marks.size(); ++partition) {
+        const std::uint64_t last = partition < last_sequences.size() ? last_sequences[partition] : 0;
+        if (marks[partition] <= last) continue;
         const std::string text =
-            shard < last_sequences.size()
+            partition < last_sequences.size()
                 ? fmt::format(
                       "{}: it records that the journal of partition {} of the venue had reached {}, but that "
                       "journal ends with sequence number {}",
-                      directory_, shard + 1, marks[shard], last)
+                      directory_, partition + 1, marks[partition], last)
                 : fmt::format("{}: the journal of one partition of a venue that has several; copy all of them together",
                               directory_);
         return std::unexpected(problem(journal_errc::different_moments, text, directory_));
@@ -413,11 +413,11 @@ io::task<copier::outcome> copier::seal(std::span<const std::uint64_t> last_seque
     if (!file) co_return system_error_text(file.error(), path, "cannot be opened");
     std::array<std::uint64_t, block_marks_max> marks{};
     std::size_t count = 0;
-    for (std::uint32_t shard = 0; shard < last_sequences.size() && count < marks.size(); ++shard) {
-        if (shard == last.header.venue.shard || last_sequences[shard] == 0) continue;
-        shard_mark mark;
-        mark.shard = shard;
-        mark.sequence = last_sequences[shard];
+    for (std::uint32_t partition = 0; partition < last_sequences.size() && count < marks.size(); ++partition) {
+        if (partition == last.header.venue.partition || last_sequences[partition] == 0) continue;
+        partition_mark mark;
+        mark.partition = partition;
+        mark.sequence = last_sequences[partition];
         marks[count++] = pack(mark);
     }
     std::array<std::byte, block_header_bytes> bytes{};

@@ -145,8 +145,8 @@ class copier {
     bool has_begun_ = false;
     bool is_cuttable_ = false;
     std::vector<place> places_;
-    std::vector<shard_mark> marks_;                          // of the places
-    std::array<std::uint64_t, shards_max> settled_marks_{};  // the highest marks that cannot be cut off
+    std::vector<partition_mark> marks_;                          // of the places
+    std::array<std::uint64_t, partitions_max> settled_marks_{};  // the highest marks that cannot be cut off
     std::uint64_t bytes_copied_ = 0;
     std::function<void()> on_progress_;
     base::large_array<std::byte> buffer_;

@@ -19,18 +19,18 @@
 namespace corro::journal {
 namespace {
 
-writer_options options_of(std::uint32_t shard = 0, std::shared_ptr<shard_board> shards = nullptr) {
+writer_options options_of(std::uint32_t partition = 0, std::shared_ptr<partition_board> board = nullptr) {
     writer_options options = small_options(durability::group, 16 * 1024);
-    options.venue.shard = shard;
+    options.venue.partition = partition;
     options.birth.id.fill(std::byte{7});
     options.birth.hash_key.fill(std::byte{9});
-    options.shards = std::move(shards);
+    options.board = std::move(board);
     return options;
 }
 
-identity venue_of(std::uint32_t shard) {
+identity venue_of(std::uint32_t partition) {
     identity venue = test_venue;
-    venue.shard = shard;
+    venue.partition = partition;
     return venue;
 }
 
@@ -39,12 +39,13 @@ class copies : public testing::Test {
     copies() { EXPECT_FALSE(target.make_directory("copy") || target.make_directory("b")); }
 
     /// Reads a copy, and compares it with its manifest.
-    reading expect_sound(const std::string& directory, std::uint32_t shard, std::uint64_t from_sequence = 1) {
+    reading expect_sound(const std::string& directory, std::uint32_t partition, std::uint64_t from_sequence = 1) {
         reading found =
-            io::block_on(ctx, read_all(&target, directory, from_sequence == 1 ? 1 : 0, false, venue_of(shard)));
+            io::block_on(ctx, read_all(&target, directory, from_sequence == 1 ? 1 : 0, false, venue_of(partition)));
         EXPECT_EQ(found.error.text, "");
         EXPECT_EQ(found.end.tail, tail_state::sealed);
-        const auto manifest = io::block_on(ctx, find_manifest(&target, directory, venue_of(shard), venue_identity()));
+        const auto manifest =
+            io::block_on(ctx, find_manifest(&target, directory, venue_of(partition), venue_identity()));
         EXPECT_TRUE(manifest.has_value()) << manifest.error().text;
         if (!manifest) return found;
         EXPECT_TRUE(manifest->is_closed);
@@ -110,12 +111,12 @@ struct copied_venue {
 /// Copies a venue of `count` partitions under load.
 io::task<copied_venue> run_and_copy(sim::disk* disk, sim::disk* target, std::size_t count, std::uint64_t seed) {
     copied_venue result;
-    const auto shards = count == 1 ? nullptr : std::make_shared<shard_board>();
+    const auto board = count == 1 ? nullptr : std::make_shared<partition_board>();
     base::prng random(seed);
     std::vector<std::unique_ptr<writer>> logs;
     std::vector<std::unique_ptr<copier>> all;
     for (std::uint32_t k = 0; k < count; ++k) {
-        auto log = co_await open_writer(disk, k == 0 ? "a" : "b", options_of(k, shards));
+        auto log = co_await open_writer(disk, k == 0 ? "a" : "b", options_of(k, board));
         EXPECT_TRUE(log.has_value()) << log.error().text;
         if (!log) co_return result;
         logs.push_back(std::move(*log));
@@ -147,7 +148,7 @@ TEST_F(copies, of_a_journal_at_work_has_everything_that_was_durable_when_its_mom
     EXPECT_EQ(io::block_on(ctx, read_all(&target, "copy", 1, false, venue_of(0))).last, found.last + 100);
 }
 
-TEST_F(copies, of_shards_at_work_are_of_one_moment) {
+TEST_F(copies, of_partitions_at_work_are_of_one_moment) {
     const std::uint64_t seed = base::test_seed();
     int cuts = 0;
     for (std::uint64_t round = 0; round < 20; ++round) {

@@ -5,7 +5,8 @@
 namespace corro::journal {
 
 std::string describe(const identity& who) {
-    return fmt::format("venue \"{}\", partition {}, instruments {:016x}", who.name.view(), who.shard, who.fingerprint);
+    return fmt::format("venue \"{}\", partition {}, instruments {:016x}", who.name.view(), who.partition,
+                       who.fingerprint);
 }
 
 }  // namespace corro::journal

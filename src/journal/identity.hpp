@@ -18,12 +18,12 @@ namespace corro::journal {
 struct identity {
     identity() = default;
     /// @param venue  The first domain::symbol_size_max characters count.
-    identity(std::string_view venue, std::uint64_t instruments, std::uint32_t shard_number = 0)
-        : name(venue), fingerprint(instruments), shard(shard_number) {}
+    identity(std::string_view venue, std::uint64_t instruments, std::uint32_t partition_number = 0)
+        : name(venue), fingerprint(instruments), partition(partition_number) {}
 
     domain::symbol name;            ///< of the venue
     std::uint64_t fingerprint = 0;  ///< of its configured instruments; see `fingerprint_of`
-    std::uint32_t shard = 0;        ///< the partition
+    std::uint32_t partition = 0;    ///< its number, from 0
 
     friend bool operator==(const identity&, const identity&) = default;
 };

@@ -18,7 +18,7 @@ inline constexpr std::size_t sector_bytes = 512;
 inline constexpr std::uint32_t block_commands_max = 2'048;
 
 /// Partitions of one venue: their numbers have five bits in an order id.
-inline constexpr std::uint32_t shards_max = 32;
+inline constexpr std::uint32_t partitions_max = 32;
 
 /// Marks of other partitions in one block: as many as fit its header. With more partitions the blocks take turns.
 inline constexpr std::size_t block_marks_max = 10;

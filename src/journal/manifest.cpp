@@ -124,7 +124,7 @@ void encode(const manifest& what, std::span<std::byte> into) noexcept {
     std::memcpy(into.data() + 72, what.venue.name.characters.data(), what.venue.name.characters.size());
     std::memcpy(into.data() + 96, what.birth.id.data(), what.birth.id.size());
     std::memcpy(into.data() + 112, what.birth.hash_key.data(), what.birth.hash_key.size());
-    store_le<std::uint32_t>(into.data() + 128, what.venue.shard);
+    store_le<std::uint32_t>(into.data() + 128, what.venue.partition);
     store_le<std::uint32_t>(into.data() + 12, checksum_of(into));
 }
 
@@ -147,7 +147,7 @@ std::optional<manifest> decode_manifest(std::span<const std::byte> from) noexcep
     std::memcpy(what.venue.name.characters.data(), from.data() + 72, what.venue.name.characters.size());
     std::memcpy(what.birth.id.data(), from.data() + 96, what.birth.id.size());
     std::memcpy(what.birth.hash_key.data(), from.data() + 112, what.birth.hash_key.size());
-    what.venue.shard = load_le<std::uint32_t>(from.data() + 128);
+    what.venue.partition = load_le<std::uint32_t>(from.data() + 128);
     return what;
 }
 

@@ -26,7 +26,7 @@
 //       72    24  name of the venue, padded with zeros
 //       96    16  id of the venue
 //      112    16  key for the venue's hashes
-//      128     4  shard
+//      128     4  partition
 //      132   380  zeros
 //
 // Threads: one context.

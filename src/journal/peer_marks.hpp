@@ -14,17 +14,17 @@
 
 #include "base/assert.hpp"
 #include "journal/limits.hpp"
+#include "journal/partition_board.hpp"
 #include "journal/segment_format.hpp"
-#include "journal/shard_board.hpp"
 
 namespace corro::journal {
 
 class peer_marks {
  public:
     /// @param board  Shared by all partitions; nullptr for a venue of one.
-    /// @param own    The number of this partition, below shards_max (asserted).
-    peer_marks(std::shared_ptr<shard_board> board, std::uint32_t own) : board_(std::move(board)), own_(own) {
-        CORRO_ASSERT(board_ == nullptr || own < shards_max, "a partition has a mark");
+    /// @param own    The number of this partition, below partitions_max (asserted).
+    peer_marks(std::shared_ptr<partition_board> board, std::uint32_t own) : board_(std::move(board)), own_(own) {
+        CORRO_ASSERT(board_ == nullptr || own < partitions_max, "a partition has a mark");
     }
 
     [[nodiscard]] bool has_peers() const noexcept { return board_ != nullptr; }
@@ -37,44 +37,44 @@ class peer_marks {
     [[nodiscard]] packed_marks for_block() noexcept {
         if (board_ == nullptr) return {};
         std::size_t count = 0;
-        std::uint32_t shard = next_;
-        for (std::uint32_t looked_at = 0; looked_at < shards_max && count < marks_.size(); ++looked_at) {
-            const std::uint64_t mark = mark_of(shard);
-            shard = (shard + 1) % shards_max;
+        std::uint32_t partition = next_;
+        for (std::uint32_t looked_at = 0; looked_at < partitions_max && count < marks_.size(); ++looked_at) {
+            const std::uint64_t mark = mark_of(partition);
+            partition = (partition + 1) % partitions_max;
             if (mark == 0) continue;
             marks_[count++] = mark;
-            recorded_[unpack_mark(mark).shard] = mark;
+            recorded_[unpack_mark(mark).partition] = mark;
         }
-        next_ = shard;
+        next_ = partition;
         return std::span(marks_).first(count);
     }
     /// Replaces the marks of a segment's header by the current ones, where there are any. Counts as recorded.
-    void put_in(std::array<std::uint64_t, shards_max>& header) noexcept {
-        for (std::uint32_t shard = 0; board_ != nullptr && shard < shards_max; ++shard) {
-            const std::uint64_t mark = mark_of(shard);
-            if (mark != 0) header[shard] = recorded_[shard] = mark;
+    void put_in(std::array<std::uint64_t, partitions_max>& header) noexcept {
+        for (std::uint32_t partition = 0; board_ != nullptr && partition < partitions_max; ++partition) {
+            const std::uint64_t mark = mark_of(partition);
+            if (mark != 0) header[partition] = recorded_[partition] = mark;
         }
     }
     /// Whether a peer has progressed since its last record.
     [[nodiscard]] bool are_behind() const noexcept {
-        for (std::uint32_t shard = 0; board_ != nullptr && shard < shards_max; ++shard) {
-            const std::uint64_t mark = mark_of(shard);
-            if (mark != 0 && mark != recorded_[shard]) return true;
+        for (std::uint32_t partition = 0; board_ != nullptr && partition < partitions_max; ++partition) {
+            const std::uint64_t mark = mark_of(partition);
+            if (mark != 0 && mark != recorded_[partition]) return true;
         }
         return false;
     }
 
  private:
     /// 0 for none, and for this partition.
-    [[nodiscard]] std::uint64_t mark_of(std::uint32_t shard) const noexcept {
-        return shard == own_ ? 0 : board_->packed(shard);
+    [[nodiscard]] std::uint64_t mark_of(std::uint32_t partition) const noexcept {
+        return partition == own_ ? 0 : board_->packed(partition);
     }
 
-    std::shared_ptr<shard_board> board_;
+    std::shared_ptr<partition_board> board_;
     std::uint32_t own_;
-    std::uint32_t next_ = 0;                              // the partition of the next block's first mark
-    std::array<std::uint64_t, block_marks_max> marks_{};  // of the block in progress
-    std::array<std::uint64_t, shards_max> recorded_{};    // in headers and blocks, by partition
+    std::uint32_t next_ = 0;                                // the partition of the next block's first mark
+    std::array<std::uint64_t, block_marks_max> marks_{};    // of the block in progress
+    std::array<std::uint64_t, partitions_max> recorded_{};  // in headers and blocks, by partition
 };
 
 }  // namespace corro::journal

@@ -72,7 +72,7 @@ struct journal_end {
     std::vector<segment_summary> segments;  ///< oldest first
     /// The last mark of each other partition in the read blocks, packed; 0 for none. Those journals must have reached
     /// it.
-    std::array<std::uint64_t, shards_max> marks{};
+    std::array<std::uint64_t, partitions_max> marks{};
 };
 
 class reader {

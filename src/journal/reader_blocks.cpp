@@ -213,8 +213,8 @@ void reader::take(std::span<const std::byte> block, const block_header& header) 
 
 void reader::take_marks(std::span<const std::uint64_t> marks) noexcept {
     for (const std::uint64_t mark : marks) {
-        const std::uint32_t shard = unpack_mark(mark).shard;
-        if (mark != 0 && shard < end_.marks.size()) end_.marks[shard] = mark;
+        const std::uint32_t partition = unpack_mark(mark).partition;
+        if (mark != 0 && partition < end_.marks.size()) end_.marks[partition] = mark;
     }
 }
 

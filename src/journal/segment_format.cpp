@@ -33,11 +33,11 @@ constexpr std::size_t used_block_header_bytes_v1 = 36;
 constexpr std::size_t block_marks_offset = 40;
 constexpr std::size_t used_block_header_bytes = 120;
 static_assert(block_marks_offset + block_marks_max * 8 == used_block_header_bytes);
-static_assert(header_marks_offset + std::size_t{shards_max} * 8 == used_header_bytes);
+static_assert(header_marks_offset + std::size_t{partitions_max} * 8 == used_header_bytes);
 // A block has the same number of sectors with either size of header.
 static_assert((block_header_bytes_v1 + 3 * command_bytes) % sector_bytes != 0 &&
               padded(block_header_bytes + 3 * command_bytes) == padded(block_header_bytes_v1 + 3 * command_bytes));
-constexpr unsigned mark_shard_bit = 56;
+constexpr unsigned mark_partition_bit = 56;
 constexpr unsigned mark_begun_bit = 63;
 constexpr std::string_view suffix = ".segment";
 constexpr std::size_t number_digits = 10;
@@ -95,17 +95,17 @@ std::optional<block_kind> kind_of(const segment_header& segment, std::uint32_t m
 
 }  // namespace
 
-std::uint64_t pack(const shard_mark& mark) noexcept {
-    CORRO_ASSERT(mark.shard < shards_max && mark.sequence >> mark_shard_bit == 0);
-    return mark.sequence | std::uint64_t{mark.shard} << mark_shard_bit |
+std::uint64_t pack(const partition_mark& mark) noexcept {
+    CORRO_ASSERT(mark.partition < partitions_max && mark.sequence >> mark_partition_bit == 0);
+    return mark.sequence | std::uint64_t{mark.partition} << mark_partition_bit |
            std::uint64_t{mark.has_begun} << mark_begun_bit;
 }
 
-shard_mark unpack_mark(std::uint64_t bytes) noexcept {
-    shard_mark mark;
+partition_mark unpack_mark(std::uint64_t bytes) noexcept {
+    partition_mark mark;
     mark.has_begun = bytes >> mark_begun_bit != 0;
-    mark.shard = static_cast<std::uint32_t>(bytes >> mark_shard_bit & 0x7FU);
-    mark.sequence = bytes & ((std::uint64_t{1} << mark_shard_bit) - 1);
+    mark.partition = static_cast<std::uint32_t>(bytes >> mark_partition_bit & 0x7FU);
+    mark.sequence = bytes & ((std::uint64_t{1} << mark_partition_bit) - 1);
     return mark;
 }
 
@@ -119,7 +119,7 @@ void encode(segment_header& header, std::span<std::byte> into) noexcept {
     store_le<std::uint64_t>(into.data() + 32, header.epoch);
     store_le<std::int64_t>(into.data() + 40, header.created_ns);
     store_le<std::uint64_t>(into.data() + 48, header.venue.fingerprint);
-    store_le<std::uint32_t>(into.data() + 56, header.venue.shard);
+    store_le<std::uint32_t>(into.data() + 56, header.venue.partition);
     store_le<std::uint32_t>(into.data() + 60, command_bytes);
     store_le<std::uint64_t>(into.data() + 64, header.segment_bytes);
     std::memcpy(into.data() + venue_name_offset, header.venue.name.characters.data(),
@@ -150,7 +150,7 @@ std::expected<segment_header, journal_errc> decode_segment_header(std::span<cons
     header.epoch = load_le<std::uint64_t>(from.data() + 32);
     header.created_ns = load_le<std::int64_t>(from.data() + 40);
     header.venue.fingerprint = load_le<std::uint64_t>(from.data() + 48);
-    header.venue.shard = load_le<std::uint32_t>(from.data() + 56);
+    header.venue.partition = load_le<std::uint32_t>(from.data() + 56);
     header.segment_bytes = load_le<std::uint64_t>(from.data() + 64);
     std::memcpy(header.venue.name.characters.data(), from.data() + venue_name_offset,
                 header.venue.name.characters.size());

@@ -17,7 +17,7 @@
 //       32     8  fencing epoch: of all its blocks
 //       40     8  when it was made, nanoseconds since the epoch of Unix
 //       48     8  fingerprint of the venue's instruments
-//       56     4  shard
+//       56     4  partition
 //       60     4  bytes of one command: 128
 //       64     8  bytes of the segment with its zeros
 //       72    24  name of the venue, padded with zeros
@@ -26,7 +26,7 @@
 //      128     4  CRC32C of the header of the segment before this one; 0 in the first
 //      132     4  zeros
 //      136     8  digest of the commands of the segment before this one; 0 in the first
-//      144   256  marks of shards, each 8 bytes, then zeros
+//      144   256  marks of partitions, each 8 bytes, then zeros
 //      400   112  zeros
 //
 //   block header, 128 bytes, then the commands, then zeros up to the next border
@@ -39,13 +39,13 @@
 //       24     8  fencing epoch
 //       32     4  commands in the block
 //       36     4  zeros
-//       40    80  marks of shards, each 8 bytes, then zeros
+//       40    80  marks of partitions, each 8 bytes, then zeros
 //      120     8  zeros
 //
-//   mark of a shard, 8 bytes
-//   bits 0 to 55   the last command of that shard's journal that was on the disk when the mark was made
-//   bits 56 to 62  which shard
-//   bit 63         1 in every mark: that shard has a journal, also when no command is in it
+//   mark of a partition, 8 bytes
+//   bits 0 to 55   the last command of that partition's journal that was on the disk when the mark was made
+//   bits 56 to 62  which partition
+//   bit 63         1 in every mark: that partition has a journal, also when no command is in it
 //
 // The digest of a segment is made of the checksums of its blocks that have commands, in their order (digest_after).
 //
@@ -96,17 +96,17 @@ inline constexpr std::size_t command_bytes = sizeof(domain::command);
 inline constexpr std::uint64_t seal_bytes = block_bytes(0);
 
 /// The recorded progress of another partition's journal.
-struct shard_mark {
-    std::uint32_t shard = 0;
+struct partition_mark {
+    std::uint32_t partition = 0;
     bool has_begun = false;      ///< that partition has a journal, which may have no command yet
     std::uint64_t sequence = 0;  ///< the last durable command of that journal
 
-    friend bool operator==(const shard_mark&, const shard_mark&) = default;
+    friend bool operator==(const partition_mark&, const partition_mark&) = default;
 };
 
-/// A mark as its 8 bytes. @pre The partition is below shards_max, the sequence number below 2^56 (asserted).
-[[nodiscard]] std::uint64_t pack(const shard_mark& mark) noexcept;
-[[nodiscard]] shard_mark unpack_mark(std::uint64_t bytes) noexcept;
+/// A mark as its 8 bytes. @pre The partition is below partitions_max, the sequence number below 2^56 (asserted).
+[[nodiscard]] std::uint64_t pack(const partition_mark& mark) noexcept;
+[[nodiscard]] partition_mark unpack_mark(std::uint64_t bytes) noexcept;
 
 /// Random numbers that are made with the first journal of a venue and never change.
 struct venue_identity {
@@ -125,9 +125,9 @@ struct segment_header {
     std::uint64_t epoch = 0;
     std::int64_t created_ns = 0;
     std::uint64_t segment_bytes = 0;
-    std::uint32_t previous_checksum = 0;            ///< of the header of the segment before
-    std::uint64_t previous_digest = 0;              ///< of the commands of the segment before
-    std::array<std::uint64_t, shards_max> marks{};  ///< packed; 0 for none
+    std::uint32_t previous_checksum = 0;                ///< of the header of the segment before
+    std::uint64_t previous_digest = 0;                  ///< of the commands of the segment before
+    std::array<std::uint64_t, partitions_max> marks{};  ///< packed; 0 for none
     std::uint32_t checksum = 0;  ///< Of the header itself; its blocks continue it. Filled in by both functions below.
 };
 

@@ -22,7 +22,7 @@ segment_header a_header() {
     header.birth.hash_key.fill(std::byte{0xCD});
     header.previous_checksum = 0x1234'5678;
     header.previous_digest = 99;
-    header.marks[5] = pack({.shard = 5, .has_begun = true, .sequence = 77});
+    header.marks[5] = pack({.partition = 5, .has_begun = true, .sequence = 77});
     return header;
 }
 
@@ -125,10 +125,11 @@ TEST(segment_format, a_seal_says_what_comes_next) {
     EXPECT_EQ(read->durable_sequence, 1200U);
 }
 
-TEST(segment_format, a_mark_of_a_shard_is_read_as_it_was_written) {
-    for (const shard_mark& mark :
-         {shard_mark{}, shard_mark{.shard = 31, .has_begun = false, .sequence = (std::uint64_t{1} << 56) - 1},
-          shard_mark{.shard = 7, .has_begun = true, .sequence = 0}}) {
+TEST(segment_format, a_mark_of_a_partition_is_read_as_it_was_written) {
+    for (const partition_mark& mark :
+         {partition_mark{},
+          partition_mark{.partition = 31, .has_begun = false, .sequence = (std::uint64_t{1} << 56) - 1},
+          partition_mark{.partition = 7, .has_begun = true, .sequence = 0}}) {
         EXPECT_EQ(unpack_mark(pack(mark)), mark);
     }
     segment_header segment = a_header();
@@ -139,7 +140,7 @@ TEST(segment_format, a_mark_of_a_shard_is_read_as_it_was_written) {
         std::vector<std::byte> block = a_block(segment, 1000, 2);
         block.resize(block_header_bytes + count * command_bytes);
         std::array<std::uint64_t, block_marks_max> marks{};
-        for (std::uint32_t k = 0; k < marks.size(); ++k) marks[k] = pack({.shard = k, .sequence = 100 + k});
+        for (std::uint32_t k = 0; k < marks.size(); ++k) marks[k] = pack({.partition = k, .sequence = 100 + k});
         encode_block(segment, 1000, 999, block, marks);
         ASSERT_EQ(claimed_bytes(segment, std::span(block).first(block_header_bytes)), block.size());
         const auto read = decode_block(segment, block);

@@ -53,7 +53,7 @@ header_bytes encode(const whole_header& header) noexcept {
     store_le<std::uint64_t>(into.data() + 24, header.about.epoch);
     store_le<std::int64_t>(into.data() + 32, header.about.created_ns);
     store_le<std::uint64_t>(into.data() + 40, header.venue.fingerprint);
-    store_le<std::uint32_t>(into.data() + 48, header.venue.shard);
+    store_le<std::uint32_t>(into.data() + 48, header.venue.partition);
     store_le<std::uint32_t>(into.data() + 52, header.checksum);
     store_le<std::uint64_t>(into.data() + 56, header.bytes);
     store_le<std::uint64_t>(into.data() + 64, header.about.state_hash);
@@ -74,7 +74,7 @@ std::expected<whole_header, journal_errc> decode(const header_bytes& from) noexc
     header.about.epoch = load_le<std::uint64_t>(from.data() + 24);
     header.about.created_ns = load_le<std::int64_t>(from.data() + 32);
     header.venue.fingerprint = load_le<std::uint64_t>(from.data() + 40);
-    header.venue.shard = load_le<std::uint32_t>(from.data() + 48);
+    header.venue.partition = load_le<std::uint32_t>(from.data() + 48);
     header.checksum = load_le<std::uint32_t>(from.data() + 52);
     header.bytes = load_le<std::uint64_t>(from.data() + 56);
     header.about.state_hash = load_le<std::uint64_t>(from.data() + 64);

@@ -21,7 +21,7 @@
 //       24     8  fencing epoch
 //       32     8  when it was made, nanoseconds since the epoch of Unix
 //       40     8  fingerprint of the venue's instruments
-//       48     4  shard
+//       48     4  partition
 //       52     4  CRC32C of the state's bytes
 //       56     8  how many bytes the state has
 //       64     8  hash of the state, as the facility computes it

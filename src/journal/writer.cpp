@@ -52,7 +52,7 @@ writer::writer(directory_lock lock, journal_end end, writer_options options)
                  log_space(options.reserve_bytes, options.mode == durability::each)),
       options_(std::move(options)),
       files_(std::move(lock), std::move(end.segments), files_options_of(options_)),
-      peers_(options_.shards, options_.venue.shard),
+      peers_(options_.board, options_.venue.partition),
       synced_sequence_(end.next_sequence - 1) {
     CORRO_ASSERT(options_.segment_bytes >= segment_bytes_min && options_.segment_bytes <= segment_bytes_max &&
                      options_.segment_bytes % sector_bytes == 0,

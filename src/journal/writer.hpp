@@ -43,11 +43,11 @@
 #include "journal/errors.hpp"
 #include "journal/identity.hpp"
 #include "journal/limits.hpp"
+#include "journal/partition_board.hpp"
 #include "journal/peer_marks.hpp"
 #include "journal/reader.hpp"
 #include "journal/segment_files.hpp"
 #include "journal/segment_format.hpp"
-#include "journal/shard_board.hpp"
 #include "journal/storage.hpp"
 #include "journal/sync_meter.hpp"
 
@@ -75,7 +75,7 @@ struct writer_options {
     /// For the header of a new journal; an existing one keeps its own. `id` and `hash_key` are random.
     venue_identity birth;
     /// In a venue with several partitions, the progress of all journals, which is written to headers and blocks.
-    std::shared_ptr<shard_board> shards;
+    std::shared_ptr<partition_board> board;
     /// Time of day for the headers of segments, in nanoseconds; null for the context's.
     std::int64_t (*wall_clock_ns)() = nullptr;
 };

@@ -167,7 +167,7 @@ TEST_P(journals, an_epoch_that_is_not_newer_is_refused) {
     io::block_on(ctx, write_journal(&disk, folder.path(), options, 10));
 }
 
-TEST_P(journals, another_venue_another_shard_and_other_instruments_are_refused) {
+TEST_P(journals, another_venue_another_partition_and_other_instruments_are_refused) {
     io::block_on(ctx, write_journal(&disk, folder.path(), small_options(durability::group), 10));
     for (const identity& other : {identity("OTHER", test_venue.fingerprint, 3), identity("TEST", 1, 3),
                                   identity("TEST", test_venue.fingerprint, 4)}) {

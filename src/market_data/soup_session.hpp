@@ -61,13 +61,13 @@ class soup_session final : public subscriber {
 
     // The login. @pre of all: the session is logging in (asserted).
 
-    /// Whether a whole login request has arrived in time. Otherwise the session is turned away.
+    /// Whether a whole login request has arrived in time. Otherwise the session is refused.
     io::task<bool> receive_login() {
         const auto arrived = co_await io::with_timeout(options_.login_timeout, login_arrives(this));
         if (arrived && *arrived && phase() == subscriber_phase::logging_in) co_return true;
         if (phase() == subscriber_phase::logging_in) {
             ++registry_.counts().protocol_errors;
-            turn_away();
+            refuse();
         }
         co_return false;
     }
@@ -94,7 +94,7 @@ class soup_session final : public subscriber {
     /// Rejects the login: what it requests is not available.
     io::task<void> reject_login() {
         ++registry_.counts().logins_rejected;
-        turn_away();
+        refuse();
         std::array<std::byte, wire::soup_bin_tcp::login_accepted_bytes> reply;
         const auto bytes = encode_packet(wire::soup_bin_tcp::reject_code::session_not_available, reply);
         static_cast<void>(co_await io::with_timeout(farewell_timeout, io::write_all(stream_, bytes)));

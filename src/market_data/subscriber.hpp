@@ -13,12 +13,12 @@ namespace corro::market_data {
 
 /// Only goes forward, in this order; a subscriber is in at most one of the last three.
 enum class subscriber_phase : std::uint8_t {
-    logging_in,   ///< its login was not accepted yet
-    turned_away,  ///< its login was not accepted and will not be
-    active,       ///< it gets messages
-    finishing,    ///< ended by the venue, or complete: it gets the rest and the end of the session
-    logged_out,   ///< ended at its request: it gets nothing more
-    cut,          ///< ended because it failed, was silent or too slow: it gets nothing more
+    logging_in,  ///< its login was not accepted yet
+    refused,     ///< its login was not accepted and will not be
+    active,      ///< it gets messages
+    finishing,   ///< ended by the venue, or complete: it gets the rest and the end of the session
+    logged_out,  ///< ended at its request: it gets nothing more
+    cut,         ///< ended because it failed, was silent or too slow: it gets nothing more
 };
 
 class subscriber : public io::admission::guest {
@@ -34,9 +34,9 @@ class subscriber : public io::admission::guest {
         phase_ = subscriber_phase::active;
     }
     /// Its login is not accepted. What is being sent to it may still leave. @pre It is logging in (asserted).
-    void turn_away() noexcept {
-        CORRO_ASSERT(phase_ == subscriber_phase::logging_in, "only a subscriber that logs in can be turned away");
-        phase_ = subscriber_phase::turned_away;
+    void refuse() noexcept {
+        CORRO_ASSERT(phase_ == subscriber_phase::logging_in, "only a subscriber that logs in can be refused");
+        phase_ = subscriber_phase::refused;
     }
     /// The venue ends it, or it has got everything: it gets the rest and the end of the session.
     void end() noexcept { leave_for(subscriber_phase::finishing); }
@@ -63,7 +63,7 @@ class subscriber : public io::admission::guest {
     // Each end stops the tasks. Only a cut changes how a subscriber ends that is ending already.
     void leave_for(subscriber_phase next) noexcept {
         if (phase_ == subscriber_phase::logging_in) {
-            phase_ = subscriber_phase::turned_away;
+            phase_ = subscriber_phase::refused;
         } else if (is_active() || (next == subscriber_phase::cut && was_accepted())) {
             phase_ = next;
         }

@@ -24,7 +24,7 @@ class plain_subscriber final : public subscriber {};
 /// A subscriber in a phase.
 std::unique_ptr<plain_subscriber> subscriber_in(phase wanted) {
     auto s = std::make_unique<plain_subscriber>();
-    if (wanted == phase::turned_away) s->turn_away();
+    if (wanted == phase::refused) s->refuse();
     if (wanted >= phase::active) s->accept();
     if (wanted == phase::finishing) s->end();
     if (wanted == phase::logged_out) s->log_out();
@@ -42,8 +42,8 @@ TEST(subscriber, goes_forward_through_its_phases_only) {
     };
     // An end that has begun is not changed, except that it may be cut.
     constexpr std::array<row, 6> table{{
-        {phase::logging_in, phase::turned_away, phase::turned_away, phase::turned_away},
-        {phase::turned_away, phase::turned_away, phase::turned_away, phase::turned_away},
+        {phase::logging_in, phase::refused, phase::refused, phase::refused},
+        {phase::refused, phase::refused, phase::refused, phase::refused},
         {phase::active, phase::finishing, phase::logged_out, phase::cut},
         {phase::finishing, phase::finishing, phase::finishing, phase::cut},
         {phase::logged_out, phase::logged_out, phase::logged_out, phase::cut},
@@ -62,7 +62,7 @@ TEST(subscriber, goes_forward_through_its_phases_only) {
         EXPECT_EQ(cut->was_accepted(), r.from >= phase::active);
         if (r.from == phase::logging_in) continue;
         EXPECT_DEATH(ended->accept(), "can be accepted");
-        EXPECT_DEATH(ended->turn_away(), "can be turned away");
+        EXPECT_DEATH(ended->refuse(), "can be refused");
     }
 }
 
@@ -99,7 +99,7 @@ TEST(subscriber_registry, N5_evicts_the_oldest_that_has_not_logged_in_and_refuse
     ASSERT_TRUE(registry.enter(*all[1], std::nullopt));
     ASSERT_TRUE(registry.enter(*all[2], std::nullopt));
     EXPECT_EQ(all[0]->phase(), phase::active);
-    EXPECT_EQ(all[1]->phase(), phase::turned_away) << "the oldest that has not logged in";
+    EXPECT_EQ(all[1]->phase(), phase::refused) << "the oldest that has not logged in";
     EXPECT_EQ(registry.statistics().evicted, 1U);
     EXPECT_EQ(registry.statistics().subscribers_now, 3U) << "until its connection has ended";
     registry.leave(*all[1]);

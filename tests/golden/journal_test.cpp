@@ -6,7 +6,7 @@
 #include "domain/definition.hpp"
 #include "domain/fingerprint.hpp"
 #include "facility/facility.hpp"
-#include "golden.hpp"
+#include "golden_fixture.hpp"
 #include "journal/snapshot_store.hpp"
 #include "journal/test_journal.hpp"
 #include "sim/disk.hpp"

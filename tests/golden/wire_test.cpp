@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/byte_order.hpp"
-#include "golden.hpp"
+#include "golden_fixture.hpp"
 #include "wire/binary_codec.hpp"
 #include "wire/messages_fixture.hpp"
 

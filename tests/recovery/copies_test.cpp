@@ -16,7 +16,7 @@
 
 #include "base/test_folder.hpp"
 #include "base/test_seed.hpp"
-#include "copied_venue.hpp"
+#include "copied_venue_fixture.hpp"
 #include "io/task/scope.hpp"
 #include "io/task/with_timeout.hpp"
 #include "journal/segment_format.hpp"

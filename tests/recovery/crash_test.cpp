@@ -11,13 +11,13 @@
 #include <filesystem>
 #include <string>
 
-#include "../system/venue_modes.hpp"
+#include "../system/venue_modes_fixture.hpp"
 #include "base/test_seed.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "survivors_fixture.hpp"
-#include "venue_process.hpp"
+#include "venue_process_fixture.hpp"
 
 namespace corro {
 namespace {

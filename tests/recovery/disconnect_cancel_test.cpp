@@ -19,12 +19,12 @@
 #include "io/loop/timer.hpp"
 #include "io/task/block_on.hpp"
 #include "io/testing/test_require.hpp"
-#include "partitioned_venue.hpp"
-#include "roles_venue.hpp"
+#include "partitioned_venue_fixture.hpp"
+#include "roles_venue_fixture.hpp"
 #include "sim/host.hpp"
 #include "sim/world.hpp"
 #include "simulated_roles_fixture.hpp"
-#include "venue_process.hpp"
+#include "venue_process_fixture.hpp"
 
 namespace corro {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "base/test_seed.hpp"
 #include "io/testing/test_require.hpp"
-#include "roles_venue.hpp"
+#include "roles_venue_fixture.hpp"
 #include "survivors_fixture.hpp"
 
 namespace corro {

@@ -10,16 +10,16 @@
 #include <string>
 #include <tuple>
 
-#include "../system/exchange_under_test.hpp"
+#include "../system/exchange_fixture.hpp"
 #include "base/test_folder.hpp"
 #include "client/order_session.hpp"
-#include "hanging_disk.hpp"
+#include "hanging_disk_fixture.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/block_on.hpp"
 #include "io/testing/test_require.hpp"
-#include "seen_from_outside.hpp"
-#include "venue_process.hpp"
+#include "seen_from_outside_fixture.hpp"
+#include "venue_process_fixture.hpp"
 
 namespace corro {
 namespace {

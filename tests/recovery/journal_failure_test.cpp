@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "../system/exchange_under_test.hpp"
+#include "../system/exchange_fixture.hpp"
 #include "base/test_folder.hpp"
 #include "client/order_session.hpp"
 #include "io/file/detail/file_operation.hpp"
@@ -22,8 +22,8 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "node/venue/test_venue.hpp"
-#include "seen_from_outside.hpp"
+#include "node/venue/venue_fixture.hpp"
+#include "seen_from_outside_fixture.hpp"
 
 namespace corro {
 namespace {

@@ -15,7 +15,7 @@
 #include "io/loop/timer.hpp"
 #include "io/task/with_timeout.hpp"
 #include "node/links/link_handshake.hpp"
-#include "roles_venue.hpp"
+#include "roles_venue_fixture.hpp"
 
 namespace corro {
 namespace {

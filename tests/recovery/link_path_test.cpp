@@ -16,7 +16,7 @@
 #include "io/task/block_on.hpp"
 #include "io/task/with_timeout.hpp"
 #include "node/recovery/journal_replay.hpp"
-#include "roles_venue.hpp"
+#include "roles_venue_fixture.hpp"
 
 namespace corro {
 namespace {

@@ -18,7 +18,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "../system/venue_modes.hpp"
+#include "../system/venue_modes_fixture.hpp"
 #include "base/random.hpp"
 #include "base/test_folder.hpp"
 #include "base/test_seed.hpp"
@@ -32,8 +32,8 @@
 #include "io/task/scope.hpp"
 #include "io/task/with_timeout.hpp"
 #include "io/testing/test_require.hpp"
-#include "partitioned_venue.hpp"
-#include "partitions_process.hpp"
+#include "partitioned_venue_fixture.hpp"
+#include "partitions_process_fixture.hpp"
 
 namespace corro {
 namespace {

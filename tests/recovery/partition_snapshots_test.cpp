@@ -14,8 +14,8 @@
 #include <tuple>
 #include <vector>
 
-#include "../system/lasting_client.hpp"
-#include "../system/venue_modes.hpp"
+#include "../system/lasting_client_fixture.hpp"
+#include "../system/venue_modes_fixture.hpp"
 #include "base/test_folder.hpp"
 #include "base/test_seed.hpp"
 #include "client/order_session.hpp"
@@ -25,7 +25,7 @@
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
 #include "journal/segment_format.hpp"
-#include "partitioned_venue.hpp"
+#include "partitioned_venue_fixture.hpp"
 
 namespace corro {
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "../system/venue_modes.hpp"
+#include "../system/venue_modes_fixture.hpp"
 #include "base/random.hpp"
 #include "base/test_folder.hpp"
 #include "base/test_seed.hpp"
@@ -22,8 +22,8 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "journal/segment_format.hpp"
-#include "partitioned_venue.hpp"
-#include "partitions_process.hpp"
+#include "partitioned_venue_fixture.hpp"
+#include "partitions_process_fixture.hpp"
 #include "survivors_fixture.hpp"
 
 namespace corro {

@@ -20,7 +20,7 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "partitioned_venue.hpp"
+#include "partitioned_venue_fixture.hpp"
 
 namespace corro {
 namespace {

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "../system/lasting_client.hpp"
+#include "../system/lasting_client_fixture.hpp"
 #include "base/test_folder.hpp"
 #include "base/test_seed.hpp"
 #include "client/feed_session.hpp"
@@ -34,7 +34,7 @@
 #include "journal/segment_format.hpp"
 #include "journal/storage.hpp"
 #include "node/recovery/journal_replay.hpp"
-#include "partitioned_venue.hpp"
+#include "partitioned_venue_fixture.hpp"
 #include "survivors_fixture.hpp"
 
 namespace corro {

@@ -12,7 +12,7 @@
 #include "io/loop/timer.hpp"
 #include "io/task/block_on.hpp"
 #include "io/testing/test_require.hpp"
-#include "roles_venue.hpp"
+#include "roles_venue_fixture.hpp"
 
 namespace corro {
 namespace {

@@ -10,13 +10,13 @@
 
 #include "base/test_folder.hpp"
 #include "client/order_session.hpp"
-#include "hanging_disk.hpp"
+#include "hanging_disk_fixture.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/block_on.hpp"
 #include "io/testing/test_require.hpp"
-#include "roles_venue.hpp"
-#include "seen_from_outside.hpp"
+#include "roles_venue_fixture.hpp"
+#include "seen_from_outside_fixture.hpp"
 
 namespace corro {
 namespace {

@@ -21,7 +21,7 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "roles_venue.hpp"
+#include "roles_venue_fixture.hpp"
 #include "survivors_fixture.hpp"
 
 namespace corro {

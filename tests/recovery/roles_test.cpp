@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/test_seed.hpp"
-#include "roles_venue.hpp"
+#include "roles_venue_fixture.hpp"
 #include "survivors_fixture.hpp"
 
 namespace corro {

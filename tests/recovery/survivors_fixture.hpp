@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "../system/exchange_under_test.hpp"
+#include "../system/exchange_fixture.hpp"
 #include "base/random.hpp"
 #include "base/test_folder.hpp"
 #include "client/feed_session.hpp"

@@ -3,7 +3,7 @@
 
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
-#include "node/venue/test_venue.hpp"
+#include "node/venue/venue_fixture.hpp"
 #include "recorded/replay/order_tape_fixture.hpp"
 #include "recorded/replay/quote_flow.hpp"
 #include "recorded/replay/recorded_files_fixture.hpp"

@@ -11,7 +11,7 @@
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
 #include "node/configuration/configuration.hpp"
-#include "node/venue/test_venue.hpp"
+#include "node/venue/venue_fixture.hpp"
 
 namespace corro {
 namespace {

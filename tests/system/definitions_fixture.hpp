@@ -11,7 +11,7 @@
 #include "domain/command.hpp"
 #include "domain/definition.hpp"
 #include "domain/event.hpp"
-#include "exchange_under_test.hpp"
+#include "exchange_fixture.hpp"
 #include "io/loop/timer.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/task/task.hpp"

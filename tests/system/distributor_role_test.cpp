@@ -10,7 +10,7 @@
 #include "client/order_session.hpp"
 #include "client/trader.hpp"
 #include "domain/definition.hpp"
-#include "exchange_under_test.hpp"
+#include "exchange_fixture.hpp"
 #include "facility/facility.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
@@ -20,7 +20,7 @@
 #include "market_data/feed_publisher.hpp"
 #include "market_data/subscriber_server.hpp"
 #include "node/links/distributor_role.hpp"
-#include "node/venue/test_venue.hpp"
+#include "node/venue/venue_fixture.hpp"
 
 namespace corro {
 namespace {

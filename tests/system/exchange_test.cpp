@@ -11,14 +11,14 @@
 #include "client/order_session.hpp"
 #include "client/session_errors.hpp"
 #include "client/trader.hpp"
-#include "exchange_under_test.hpp"
+#include "exchange_fixture.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
 #include "io/net/tcp.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/task/with_timeout.hpp"
-#include "node/venue/test_venue.hpp"
+#include "node/venue/venue_fixture.hpp"
 
 namespace corro {
 namespace {

@@ -16,7 +16,7 @@
 #include "client/order_session.hpp"
 #include "client/session_errors.hpp"
 #include "client/trader.hpp"
-#include "exchange_under_test.hpp"
+#include "exchange_fixture.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
 #include "io/net/udp.hpp"
@@ -24,7 +24,7 @@
 #include "io/task/scope.hpp"
 #include "io/task/with_timeout.hpp"
 #include "io/testing/test_require.hpp"
-#include "node/venue/test_venue.hpp"
+#include "node/venue/venue_fixture.hpp"
 
 namespace corro {
 namespace {

@@ -11,15 +11,15 @@
 #include "base/test_seed.hpp"
 #include "client/order_session.hpp"
 #include "client/trader.hpp"
-#include "exchange_under_test.hpp"
-#include "history_checker.hpp"
+#include "exchange_fixture.hpp"
+#include "history_checker_fixture.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/yield.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
 #include "journal/reader.hpp"
-#include "node/venue/test_venue.hpp"
+#include "node/venue/venue_fixture.hpp"
 
 namespace corro {
 namespace {

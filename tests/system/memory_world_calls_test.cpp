@@ -17,12 +17,12 @@
 #include <memory>
 
 #include "client/order_session.hpp"
-#include "exchange_under_test.hpp"
+#include "exchange_fixture.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
-#include "node/venue/test_venue.hpp"
+#include "node/venue/venue_fixture.hpp"
 #include "sim/world.hpp"
 #include "wire/authentication.hpp"
 

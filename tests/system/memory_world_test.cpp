@@ -18,7 +18,7 @@
 #include "client/order_session.hpp"
 #include "client/session_errors.hpp"
 #include "client/trader.hpp"
-#include "exchange_under_test.hpp"
+#include "exchange_fixture.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
 #include "io/sync/remote_event.hpp"
@@ -27,7 +27,7 @@
 #include "io/task/with_timeout.hpp"
 #include "node/links/distributor_role.hpp"
 #include "node/links/gateway_role.hpp"
-#include "node/venue/test_venue.hpp"
+#include "node/venue/venue_fixture.hpp"
 #include "sim/world.hpp"
 
 namespace corro {

@@ -12,17 +12,17 @@
 #include <utility>
 #include <vector>
 
-#include "../recovery/partitioned_venue.hpp"
+#include "../recovery/partitioned_venue_fixture.hpp"
 #include "base/test_folder.hpp"
 #include "client/order_session.hpp"
-#include "exchange_under_test.hpp"
+#include "exchange_fixture.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
 #include "node/links/gateway_role.hpp"
-#include "node/venue/test_venue.hpp"
+#include "node/venue/venue_fixture.hpp"
 
 namespace corro {
 namespace {

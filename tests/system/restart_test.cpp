@@ -15,16 +15,16 @@
 #include "base/test_seed.hpp"
 #include "client/order_session.hpp"
 #include "client/trader.hpp"
-#include "exchange_under_test.hpp"
+#include "exchange_fixture.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
 #include "journal/segment_format.hpp"
-#include "lasting_client.hpp"
-#include "node/venue/test_venue.hpp"
-#include "venue_modes.hpp"
+#include "lasting_client_fixture.hpp"
+#include "node/venue/venue_fixture.hpp"
+#include "venue_modes_fixture.hpp"
 
 namespace corro {
 namespace {

@@ -16,17 +16,18 @@
 #include <utility>
 #include <vector>
 
-#include "../recovery/partitioned_venue.hpp"
+#include "../recovery/partitioned_venue_fixture.hpp"
 #include "client/order_session.hpp"
 #include "client/session_errors.hpp"
-#include "exchange_under_test.hpp"
+#include "exchange_fixture.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
 #include "node/links/gateway_role.hpp"
-#include "node/venue/test_venue.hpp"
+#include "node/venue/venue_fixture.hpp"
+#include "sim/disk.hpp"
 #include "sim/world.hpp"
 
 namespace corro {
@@ -189,10 +190,21 @@ class session_day : public ::testing::TestWithParam<shape> {
         co_await v->end();
     }
     /// Makes the next start replay all commands.
-    void remove_snapshots() {
-        const auto removed = std::erase_if(clock.world.disk().files(),
-                                           [](const auto& file) { return file.first.ends_with(".snapshot"); });
-        EXPECT_GT(removed, 0U);
+    void remove_snapshots() { EXPECT_GT(remove_snapshots_in(clock.world.disk(), "/var/corro/journal"), 0U); }
+    static std::size_t remove_snapshots_in(sim::disk& disk, const std::string& directory) {
+        std::size_t count = 0;
+        const auto names = disk.list(directory);
+        if (!names) return 0;  // a file
+        for (const std::string& name : *names) {
+            const std::string path = directory + "/" + name;
+            if (!name.ends_with(".snapshot")) {
+                count += remove_snapshots_in(disk, path);
+                continue;
+            }
+            disk.take_away(path);
+            ++count;
+        }
+        return count;
     }
 
     moved_world clock;

@@ -7,16 +7,16 @@
 #include <tuple>
 #include <vector>
 
-#include "../recovery/partitioned_venue.hpp"
+#include "../recovery/partitioned_venue_fixture.hpp"
 #include "base/test_folder.hpp"
 #include "base/test_seed.hpp"
 #include "client/order_session.hpp"
 #include "client/trader.hpp"
-#include "exchange_under_test.hpp"
+#include "exchange_fixture.hpp"
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
-#include "node/venue/test_venue.hpp"
+#include "node/venue/venue_fixture.hpp"
 
 namespace corro {
 namespace {

@@ -9,16 +9,16 @@
 #include <cstdlib>
 #include <string>
 
-#include "../recovery/partitioned_venue.hpp"
+#include "../recovery/partitioned_venue_fixture.hpp"
 #include "client/order_session.hpp"
-#include "exchange_under_test.hpp"
+#include "exchange_fixture.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
 #include "io/testing/wall_clock_platform.hpp"
-#include "node/venue/test_venue.hpp"
+#include "node/venue/venue_fixture.hpp"
 #include "sim/world.hpp"
 
 namespace corro {

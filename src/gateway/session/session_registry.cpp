@@ -148,7 +148,7 @@ void session_registry::broadcast(const domain::instrument& added) noexcept {
 void session_registry::reject_overloaded(const domain::command& command) noexcept {
     session* const s = sessions_.active(command.session);
     if (command.request() == 0 || s == nullptr || s->delivery_ == answer_delivery::none) return;
-    ++statistics_.turned_away;
+    ++statistics_.overloaded;
     s->refuse_request(command.request(), no_logons_ == end_reason::journal_failed ? request_refusal::journal_failed
                                                                                   : request_refusal::overloaded);
 }

@@ -403,7 +403,7 @@ TEST_F(session_registry_alone, a_command_that_is_not_taken_is_refused_to_the_ses
                                                                           {8, request_refusal::journal_failed}};
     EXPECT_EQ(s.refused, expected);
     EXPECT_TRUE(other.refused.empty());
-    EXPECT_EQ(statistics.turned_away, 2U);
+    EXPECT_EQ(statistics.overloaded, 2U);
 }
 
 TEST_F(session_registry_alone, an_operators_reply_is_for_the_logon_that_asked) {

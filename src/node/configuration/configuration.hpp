@@ -135,7 +135,7 @@ struct configuration {
     std::vector<partition_configuration> partitions;  ///< empty: the venue is one facility
     /// For one partition, as `configuration_of_partition` makes it: its number, and its feed's session when that is not
     /// the venue's name.
-    std::uint32_t shard = 0;
+    std::uint32_t partition_index = 0;
     std::string feed_session;
     /// Breaks calls on the journal's files, in tests; outlives the venue. Not set by a file.
     io::file_faults* journal_faults = nullptr;

@@ -113,7 +113,7 @@ configuration configuration_of_partition(const configuration& c, std::size_t ind
     const partition_configuration& s = c.partitions[index];
     configuration own = c;
     own.partitions.clear();
-    own.shard = static_cast<std::uint32_t>(index);
+    own.partition_index = static_cast<std::uint32_t>(index);
     own.feed_session = s.name;
     own.orders_max = s.orders_max;
     own.feed_listen = s.feed_listen;

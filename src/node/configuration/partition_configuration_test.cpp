@@ -61,7 +61,7 @@ TEST(partition_configuration, divides_instruments_by_product_and_by_name) {
     EXPECT_EQ(b.instruments[0].name.view(), "TWO");
     EXPECT_EQ(b.journal_directory, "data/B");
     EXPECT_EQ(b.feed_session, "B");
-    EXPECT_EQ(b.shard, 1U);
+    EXPECT_EQ(b.partition_index, 1U);
     EXPECT_EQ(b.orders_max, 5U);
     EXPECT_EQ(configuration_of_partition(c, 0).orders_max, c.orders_max);
 }

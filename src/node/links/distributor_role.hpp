@@ -22,7 +22,7 @@
 #include "io/task/scope.hpp"
 #include "io/task/task.hpp"
 #include "node/configuration/configuration.hpp"
-#include "node/venue/market_data_side.hpp"
+#include "node/venue/market_data_server.hpp"
 #include "telemetry/event_log.hpp"
 #include "telemetry/metrics.hpp"
 
@@ -63,7 +63,7 @@ class distributor_role {
     io::endpoint venue_snapshots_;
     std::unique_ptr<telemetry::event_log> log_;  ///< nullptr without an event log
     telemetry::producer* events_log_;            ///< this thread's producer, or nullptr
-    market_data_side feed_;
+    market_data_server feed_;
     telemetry::metrics_server metrics_;
     io::tcp_acceptor metrics_port_;
     std::optional<io::endpoint> metrics_endpoint_;

@@ -364,7 +364,7 @@ bool gateway_role::take(const link_frame& frame) {
             }
             return true;
         case link_message::journal_failed: orders_->refuse_logons(gateway::end_reason::journal_failed); return true;
-        case link_message::turned_away:
+        case link_message::overloaded:
             for (std::size_t i = 0; i < frame.count<domain::command>(); ++i) {
                 orders_->reject_overloaded(frame.record<domain::command>(i));
             }

@@ -31,7 +31,7 @@ enum class link_message : std::uint32_t {
     commands = 6,      ///< to the facility: domain::command
     events = 9,        ///< to the gateway: private domain::event
     answered = 10,     ///< to the gateway: 8 bytes, the number of the link's answered commands
-    turned_away = 11,  ///< to the gateway: domain::command that was not accepted
+    overloaded = 11,   ///< to the gateway: domain::command that was not accepted
     heartbeat = 12,    ///< in both directions, empty: no other message was sent for a while
     definition = 13,   ///< to the gateway: domain::instrument, one that was defined while the venue ran
     question = 14,     ///< to the facility: gateway::admin_request

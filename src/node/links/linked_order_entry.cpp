@@ -51,7 +51,7 @@ linked_order_entry::linked_order_entry(venue_core& core, std::function<void(cons
     gateway::set_copies(accounts_, answers_);
 }
 
-std::unique_ptr<partition_sink> linked_order_entry::make_sink(market_data_side& feed) {
+std::unique_ptr<partition_sink> linked_order_entry::make_sink(market_data_server& feed) {
     auto made = std::make_unique<event_router<linked_order_entry>>(*this, feed);
     router_ = made.get();
     return made;
@@ -193,7 +193,7 @@ void linked_order_entry::executed(const executed_command& what) {
     ++link->taken_count;
     if (what.refused) {
         core_.inspect_journals();
-        link->channel.put_record(link_message::turned_away, request_of(what));
+        link->channel.put_record(link_message::overloaded, request_of(what));
     }
     // A request to all partitions may be refused by some of them only.
     if (!what.refused || what.copies != 0) answers_.note(request_of(what));

@@ -23,10 +23,10 @@
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
 #include "node/configuration/configuration.hpp"
-#include "node/configuration/test_configuration.hpp"
+#include "node/configuration/configuration_fixture.hpp"
 #include "node/links/distributor_role.hpp"
 #include "node/links/gateway_role.hpp"
-#include "node/venue/test_venue.hpp"
+#include "node/venue/venue_fixture.hpp"
 
 namespace corro::node {
 namespace {

@@ -36,7 +36,7 @@ journal::writer_options options_of(const configuration& c, io::platform& on) {
 }  // namespace
 
 journal::identity identity_of(const configuration& c) {
-    return journal::identity(c.venue_name, journal::fingerprint_of(c.instruments), c.shard);
+    return journal::identity(c.venue_name, journal::fingerprint_of(c.instruments), c.partition_index);
 }
 
 journal::venue_identity make_venue_identity(io::platform& on) noexcept {

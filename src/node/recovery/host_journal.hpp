@@ -69,9 +69,9 @@ class host_journal {
 
     /// Makes it the journal of one of several partitions: they share their durable progress and, when they are new, the
     /// venue's random numbers. @pre Not recovered.
-    void share(const journal::venue_identity& birth, std::shared_ptr<journal::shard_board> shards) {
+    void share(const journal::venue_identity& birth, std::shared_ptr<journal::partition_board> board) {
         options_.birth = birth;
-        options_.shards = std::move(shards);
+        options_.board = std::move(board);
     }
 
     /// Brings the venue to the journal's end, and starts journaling. Fails with recovery_error.

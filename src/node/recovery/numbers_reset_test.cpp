@@ -16,7 +16,7 @@
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
 #include "node/recovery/host_journal.hpp"
-#include "node/venue/test_venue.hpp"
+#include "node/venue/venue_fixture.hpp"
 
 namespace corro::node {
 namespace {
@@ -104,7 +104,7 @@ void leave_journal(const configuration& own, const journal::venue_identity& birt
     matching_host host(facility_options_of(own, io::default_platform()), own.instruments, clock, sink);
     host.throttle(throttle_options_of(own), 1);
     host_journal journal(context, context, own);
-    journal.share(birth, std::make_shared<journal::shard_board>());
+    journal.share(birth, std::make_shared<journal::partition_board>());
     io::block_on(context, journal.recover({&host, &answers, &feed}));
     io::block_on(context, execute(&context, &host, &journal, std::move(commands)));
 }

@@ -68,7 +68,7 @@ void check_moments(all_partitions partitions, std::span<const std::uint64_t> nam
         const std::size_t k = shorter->index();
         const std::uint64_t last = shorter->journal->replay().end().next_sequence - 1;
         for (const auto& other : partitions) {
-            const journal::shard_mark mark = journal::unpack_mark(other->journal->replay().end().marks[k]);
+            const journal::partition_mark mark = journal::unpack_mark(other->journal->replay().end().marks[k]);
             if (other != shorter && mark.has_begun && shorter->journal->replay().end().segments.empty()) {
                 refuse(journal::journal_errc::different_moments,
                        fmt::format("{}: there is no journal, but {} records that there was one",
@@ -118,9 +118,9 @@ io::task<void> recover_all_on(io::worker* reading, all_partitions partitions, an
     std::vector<replayed_partition> all;
     for (const auto& p : partitions) p->journal->replay_on(reading->where(), progress);
     const journal::venue_identity identity = co_await venue_identity_of(partitions);
-    const auto shards = std::make_shared<journal::shard_board>();
+    const auto board = std::make_shared<journal::partition_board>();
     for (const auto& p : partitions) {
-        p->journal->share(identity, shards);
+        p->journal->share(identity, board);
         co_await p->run_on_host(p->journal->take_directory());
         all.push_back({&p->journal->replay(), p->parts(*answers)});
     }

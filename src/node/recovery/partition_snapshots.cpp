@@ -21,7 +21,7 @@ class offline_partition final : private event_sink {
  public:
     offline_partition(io::context& context, journal::storage& files, const configuration& own, answer_merger& merger,
                       std::uint32_t sessions_count)
-        : index_(own.shard),
+        : index_(own.partition_index),
           merger_(merger),
           feed_(offline_feed_options(), own.instruments),
           host_(facility_options_of(own, context.runs_on()), own.instruments, context.runs_on().ticks(), *this),

@@ -32,7 +32,7 @@ struct nobody final : event_sink {
 
 configuration of_partition(std::uint32_t index) {
     configuration c;
-    c.shard = index;
+    c.partition_index = index;
     c.journal_directory = index == 0 ? "FIRST" : "SECOND";
     c.orders_max = 100;
     domain::instrument i;
@@ -92,7 +92,7 @@ class two_stored_partitions {
         for (; second != 0; --second) partitions_[1]->execute();
         std::vector<stored_partition> all;
         for (const auto& s : partitions_) {
-            venue_parts parts{&s->host, s->own.shard == 0 ? &answers_ : nullptr, &s->feed};
+            venue_parts parts{&s->host, s->own.partition_index == 0 ? &answers_ : nullptr, &s->feed};
             all.emplace_back(&disk, s->own, parts, 1, s->newest);
         }
         const auto stored = io::block_on(context_, store_partitions(&all, &context_, ++arrival_, kept_));

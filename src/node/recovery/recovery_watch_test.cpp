@@ -21,9 +21,9 @@
 #include "io/sync/remote_event.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
-#include "node/configuration/test_configuration.hpp"
+#include "node/configuration/configuration_fixture.hpp"
 #include "node/recovery/host_journal.hpp"
-#include "node/venue/test_venue.hpp"
+#include "node/venue/venue_fixture.hpp"
 
 namespace corro::node {
 namespace {

@@ -15,10 +15,10 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "node/configuration/test_configuration.hpp"
+#include "node/configuration/configuration_fixture.hpp"
 #include "node/recovery/host_journal.hpp"
 #include "node/recovery/partition_store.hpp"
-#include "node/venue/test_venue.hpp"
+#include "node/venue/venue_fixture.hpp"
 
 namespace corro::node {
 namespace {

@@ -83,16 +83,16 @@ class venue_copy {
  private:
     io::task<outcome> begin();
     io::task<outcome> copy_all();
-    outcome order_shards();
+    outcome order_partitions();
     io::task<outcome> copy_snapshots();
     io::task<answer> copy_moments();
     io::task<answer> copy_moment(std::uint64_t sequence);
-    io::task<answer> copy_snapshot(std::size_t shard, std::uint64_t sequence);
-    io::task<answer> save(std::size_t shard, const journal::stored_snapshot* snapshot);
+    io::task<answer> copy_snapshot(std::size_t index, std::uint64_t sequence);
+    io::task<answer> save(std::size_t index, const journal::stored_snapshot* snapshot);
     io::task<outcome> cut_and_finish();
     outcome check_reach() const;
     [[nodiscard]] std::vector<std::uint64_t> last_sequences() const;
-    [[nodiscard]] journal::snapshot_store store_of(std::size_t shard, bool of_copy) const;
+    [[nodiscard]] journal::snapshot_store store_of(std::size_t index, bool of_copy) const;
     void report_progress() const;
 
     journal::storage* files_;
@@ -141,12 +141,12 @@ io::task<outcome> venue_copy::copy_all() {
             journal_errc::out_of_reach,
             fmt::format("{}: there is no segment yet; the venue has not started there", each->directory()));
     }
-    co_return order_shards();
+    co_return order_partitions();
 }
 
 /// Sorts the journals in the order of the venue's partitions, which their files record.
-outcome venue_copy::order_shards() {
-    std::ranges::sort(journals_, {}, [](const auto& each) { return each->header().venue.shard; });
+outcome venue_copy::order_partitions() {
+    std::ranges::sort(journals_, {}, [](const auto& each) { return each->header().venue.partition; });
     for (std::size_t k = 0; k < journals_.size(); ++k) {
         const journal::segment_header& header = journals_[k]->header();
         if (header.birth != journals_.front()->header().birth ||
@@ -155,26 +155,26 @@ outcome venue_copy::order_shards() {
                           fmt::format("{}: this journal belongs to another venue than {}", journals_[k]->directory(),
                                       journals_.front()->directory()));
         }
-        if (header.venue.shard == k) continue;
+        if (header.venue.partition == k) continue;
         return refuse(journal_errc::missing_segment,
                       fmt::format("{}: the journal of partition {} of the venue; that of partition {} is missing, but "
                                   "only all of them together can be copied",
-                                  journals_[k]->directory(), header.venue.shard + 1, k + 1));
+                                  journals_[k]->directory(), header.venue.partition + 1, k + 1));
     }
     return {};
 }
 
-journal::snapshot_store venue_copy::store_of(std::size_t shard, bool of_copy) const {
-    const copier& one = *journals_[shard];
+journal::snapshot_store venue_copy::store_of(std::size_t index, bool of_copy) const {
+    const copier& one = *journals_[index];
     return {files_, of_copy ? one.copy_directory() : one.directory(), one.header().venue};
 }
 
 /// Writes a snapshot to the copy.
-io::task<answer> venue_copy::save(std::size_t shard, const journal::stored_snapshot* snapshot) {
-    journal::snapshot_store store = store_of(shard, true);
+io::task<answer> venue_copy::save(std::size_t index, const journal::stored_snapshot* snapshot) {
+    journal::snapshot_store store = store_of(index, true);
     const auto done = co_await store.save(snapshot->about, snapshot->bytes);
     if (!done) co_return std::unexpected(done.error());
-    snapshots_[shard].insert(snapshot->about.sequence);
+    snapshots_[index].insert(snapshot->about.sequence);
     snapshot_bytes_ += snapshot->bytes.size();
     report_progress();
     co_return answer(true);
@@ -187,13 +187,13 @@ bool may_discard(const problem& p) noexcept {
 }
 
 /// Copies a snapshot. False when it is missing or damaged.
-io::task<answer> venue_copy::copy_snapshot(std::size_t shard, std::uint64_t sequence) {
-    if (snapshots_[shard].contains(sequence)) co_return answer(true);
-    journal::snapshot_store store = store_of(shard, false);
+io::task<answer> venue_copy::copy_snapshot(std::size_t index, std::uint64_t sequence) {
+    if (snapshots_[index].contains(sequence)) co_return answer(true);
+    journal::snapshot_store store = store_of(index, false);
     const auto loaded = co_await store.load(sequence);
     if (!loaded && may_discard(loaded.error())) co_return answer(false);
     if (!loaded) co_return std::unexpected(loaded.error());
-    answer done = co_await save(shard, &*loaded);
+    answer done = co_await save(index, &*loaded);
     co_return done;
 }
 

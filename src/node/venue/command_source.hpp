@@ -21,7 +21,7 @@
 #include "node/venue/event_router.hpp"
 #include "node/venue/event_sink.hpp"
 #include "node/venue/facility_thread.hpp"
-#include "node/venue/market_data_side.hpp"
+#include "node/venue/market_data_server.hpp"
 #include "telemetry/metrics.hpp"
 
 namespace corro::node {
@@ -42,7 +42,7 @@ class command_source {
     /// The queue whose commands the thread of the only partition takes; nullptr for a queue of the partition's own.
     [[nodiscard]] virtual gateway::command_queue* queue_of_thread() noexcept = 0;
     /// The sink of the only partition.
-    [[nodiscard]] virtual std::unique_ptr<partition_sink> make_sink(market_data_side& feed) = 0;
+    [[nodiscard]] virtual std::unique_ptr<partition_sink> make_sink(market_data_server& feed) = 0;
     /// The receiver of the merged answers of several partitions.
     [[nodiscard]] virtual outcome_sink& merged_sink() noexcept = 0;
     /// The partitions are recovered: takes over accounts, cancels on disconnect and instruments.

@@ -10,7 +10,7 @@
 #include "domain/definition.hpp"
 #include "domain/event.hpp"
 #include "node/venue/event_sink.hpp"
-#include "node/venue/market_data_side.hpp"
+#include "node/venue/market_data_server.hpp"
 #include "telemetry/event_log.hpp"
 
 namespace corro::node {
@@ -47,7 +47,7 @@ template <class OrderEntry>
 class event_router final : public partition_sink {
  public:
     /// Both outlive the router.
-    event_router(OrderEntry& orders, market_data_side& feed) noexcept : orders_(orders), feed_(feed) {}
+    event_router(OrderEntry& orders, market_data_server& feed) noexcept : orders_(orders), feed_(feed) {}
 
     /// Takes all events.
     std::size_t accept(std::span<const domain::event> events) noexcept override {
@@ -73,7 +73,7 @@ class event_router final : public partition_sink {
 
  private:
     OrderEntry& orders_;
-    market_data_side& feed_;
+    market_data_server& feed_;
 };
 
 }  // namespace corro::node

@@ -7,8 +7,8 @@
 #include "base/test_folder.hpp"
 #include "io/loop/context.hpp"
 #include "io/net/tcp.hpp"
-#include "node/configuration/test_configuration.hpp"
-#include "node/venue/test_venue.hpp"
+#include "node/configuration/configuration_fixture.hpp"
+#include "node/venue/venue_fixture.hpp"
 
 namespace corro::node {
 namespace {

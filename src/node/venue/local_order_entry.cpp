@@ -14,7 +14,7 @@ namespace corro::node {
 local_order_entry::local_order_entry(venue_core& core)
     : core_(core), orders_(core.context, core.settings, core.clock, core.log_end, this), merged_(orders_) {}
 
-std::unique_ptr<partition_sink> local_order_entry::make_sink(market_data_side& feed) {
+std::unique_ptr<partition_sink> local_order_entry::make_sink(market_data_server& feed) {
     auto made = std::make_unique<event_router<order_entry>>(orders_, feed);
     router_ = made.get();
     return made;

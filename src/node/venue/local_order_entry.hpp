@@ -40,7 +40,7 @@ class local_order_entry final : public command_source,
     [[nodiscard]] std::uint32_t sessions_capacity() const noexcept override { return orders_.sessions_capacity(); }
     [[nodiscard]] gateway::answer_log& answers() noexcept override { return orders_.answers(); }
     [[nodiscard]] gateway::command_queue* queue_of_thread() noexcept override { return &orders_.commands(); }
-    [[nodiscard]] std::unique_ptr<partition_sink> make_sink(market_data_side& feed) override;
+    [[nodiscard]] std::unique_ptr<partition_sink> make_sink(market_data_server& feed) override;
     [[nodiscard]] outcome_sink& merged_sink() noexcept override { return merged_; }
     void begin(std::vector<host_journal*> journals, std::span<const facility::facility* const> states) override;
     [[nodiscard]] io::task<void> open() override;

@@ -63,7 +63,7 @@ void add_metrics(const order_entry& side, metrics_page& page) {
     add_rejects_by_reason<domain::reject_reason>(s.refusals_by, page, "corro_order_rejects_total",
                                                  "Orders and requests rejected by the facility, by reason.");
     page.counter("corro_requests_rejected_overloaded_total",
-                 "Requests that the journal or the facility could not accept.", s.turned_away);
+                 "Requests that the journal or the facility could not accept.", s.overloaded);
     page.counter("corro_cancels_on_disconnect_total", "Cancels on disconnect executed for lost connections.",
                  s.cancels_on_disconnect);
     page.counter("corro_cancels_after_start_total",
@@ -156,7 +156,7 @@ void add_journals(std::span<const labelled_journal> journals, metrics_page& page
 
 /// One feed and its label.
 struct labelled_feed {
-    const market_data_side* side;
+    const market_data_server* side;
     std::vector<telemetry::label> labels;
 };
 
@@ -174,7 +174,7 @@ void count(std::span<const labelled_feed> feeds, metrics_page& page, std::string
 void add_feeds(std::span<const labelled_feed> feeds, metrics_page& page) {
     using statistics = market_data_statistics;
     const auto member = [](auto what) {
-        return [what](const market_data_side& side) -> std::uint64_t { return side.statistics().*what; };
+        return [what](const market_data_server& side) -> std::uint64_t { return side.statistics().*what; };
     };
     for (const labelled_feed& each : feeds) {
         page.gauge("corro_feed_subscribers", "Current connections to feed, snapshots and depth.",
@@ -205,7 +205,7 @@ void add_feeds(std::span<const labelled_feed> feeds, metrics_page& page) {
     }
     using line_statistics = market_data::line_publisher_statistics;
     const auto line_member = [](auto what) {
-        return [what](const market_data_side& side) -> std::uint64_t { return side.lines()->statistics().*what; };
+        return [what](const market_data_server& side) -> std::uint64_t { return side.lines()->statistics().*what; };
     };
     count(lines, page, "corro_line_packets_total", "MoldUDP64 packets sent, before multiplication by lines.",
           line_member(&line_statistics::packets));
@@ -222,7 +222,7 @@ void add_feeds(std::span<const labelled_feed> feeds, metrics_page& page) {
 
 }  // namespace
 
-void add_metrics(const market_data_side& side, metrics_page& page) {
+void add_metrics(const market_data_server& side, metrics_page& page) {
     const labelled_feed feed{&side, {}};
     add_feeds({&feed, 1}, page);
 }

@@ -24,7 +24,7 @@ gateway::snapshot_reply begin_snapshot(const asked_facility& facility) noexcept 
 }  // namespace
 
 asked_facility asked_of(const matching_host& host, const facility_thread* thread, const host_journal* journal,
-                        const market_data_side& feed, snapshot_maker* snapshots) noexcept {
+                        const market_data_server& feed, snapshot_maker* snapshots) noexcept {
     asked_facility asked;
     asked.sequence = thread != nullptr ? thread->sequence() : host.sequence();
     if (journal != nullptr) asked.room = thread != nullptr ? thread->room() : journal->writer().room();

@@ -10,7 +10,7 @@
 #include "node/recovery/host_journal.hpp"
 #include "node/recovery/snapshot_maker.hpp"
 #include "node/venue/facility_thread.hpp"
-#include "node/venue/market_data_side.hpp"
+#include "node/venue/market_data_server.hpp"
 #include "node/venue/matching_host.hpp"
 
 namespace corro::node {
@@ -20,7 +20,7 @@ struct asked_facility {
     std::uint64_t sequence = 0;                                      ///< commands that it has sequenced
     journal::journal_room room = journal::journal_room::everything;  ///< with a journal
     const host_journal* journal = nullptr;                           ///< nullptr without a journal
-    const market_data_side* feed = nullptr;                          ///< never nullptr
+    const market_data_server* feed = nullptr;                        ///< never nullptr
     snapshot_maker* snapshots = nullptr;                             ///< nullptr without a journal
 };
 
@@ -28,7 +28,7 @@ struct asked_facility {
 /// @param journal    nullptr without a journal.
 /// @param snapshots  nullptr without a journal.
 [[nodiscard]] asked_facility asked_of(const matching_host& host, const facility_thread* thread,
-                                      const host_journal* journal, const market_data_side& feed,
+                                      const host_journal* journal, const market_data_server& feed,
                                       snapshot_maker* snapshots) noexcept;
 
 /// The reply of a venue without partitions. Starts a snapshot on request, if possible.

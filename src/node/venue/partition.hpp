@@ -20,14 +20,14 @@
 #include "node/recovery/venue_snapshot.hpp"
 #include "node/venue/event_router.hpp"
 #include "node/venue/facility_thread.hpp"
-#include "node/venue/market_data_side.hpp"
+#include "node/venue/market_data_server.hpp"
 #include "node/venue/matching_host.hpp"
 #include "telemetry/event_log.hpp"
 
 namespace corro::node {
 
 /// Makes the sink of a partition's events, which refers to its feed.
-using sink_maker = std::function<std::unique_ptr<partition_sink>(market_data_side& feed)>;
+using sink_maker = std::function<std::unique_ptr<partition_sink>(market_data_server& feed)>;
 
 struct partition {
     /// Opens no port yet.
@@ -53,13 +53,13 @@ struct partition {
     }
     /// Whether the venue is divided.
     [[nodiscard]] bool is_of_several() const noexcept { return !own.feed_session.empty(); }
-    [[nodiscard]] std::size_t index() const noexcept { return own.shard; }
+    [[nodiscard]] std::size_t index() const noexcept { return own.partition_index; }
     /// The parts with state, the answers among them if this is the first partition.
     [[nodiscard]] venue_parts parts(gateway::answer_log& answers) noexcept;
 
     configuration own;
     io::context& edge_context;
-    market_data_side feed;
+    market_data_server feed;
     std::unique_ptr<partition_sink> sink;
     std::unique_ptr<gateway::command_queue> own_commands;  ///< split, unless the gateway's queue is used
     std::unique_ptr<facility_thread> thread;               ///< split

@@ -21,7 +21,7 @@ bool rejects_lost_request(const domain::command& command) noexcept {
 /// merger.
 class partition_router::sink final : public partition_sink {
  public:
-    sink(std::size_t index, market_data_side& feed, partition_router& router) noexcept
+    sink(std::size_t index, market_data_server& feed, partition_router& router) noexcept
         : index_(index), feed_(feed), router_(router) {}
 
     /// Takes all events.
@@ -50,7 +50,7 @@ class partition_router::sink final : public partition_sink {
 
  private:
     std::size_t index_;
-    market_data_side& feed_;
+    market_data_server& feed_;
     partition_router& router_;
     domain::definition_reader definition_;
 };
@@ -59,7 +59,7 @@ partition_router::partition_router(const configuration& c, outcome_sink& answers
                                    std::function<void(const domain::instrument&)> defined)
     : map_(c), merger_(c.partitions.size(), answers), defined_(std::move(defined)) {}
 
-std::unique_ptr<partition_sink> partition_router::make_sink(std::size_t index, market_data_side& feed) {
+std::unique_ptr<partition_sink> partition_router::make_sink(std::size_t index, market_data_server& feed) {
     return std::make_unique<sink>(index, feed, *this);
 }
 

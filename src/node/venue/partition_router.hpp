@@ -44,7 +44,7 @@ class partition_router {
                      std::function<void(const domain::instrument&)> defined);
 
     /// The sink of a partition; refers to the router.
-    [[nodiscard]] std::unique_ptr<partition_sink> make_sink(std::size_t index, market_data_side& feed);
+    [[nodiscard]] std::unique_ptr<partition_sink> make_sink(std::size_t index, market_data_server& feed);
 
     /// For set-up, when the partitions are recovered: they outlive the router's use.
     /// @param last_arrival  In the state; 0 for a new venue.

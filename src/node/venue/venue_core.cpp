@@ -24,7 +24,7 @@ void venue_core::make_partitions(command_source& from) {
     if (c.partitions.empty()) {
         partitions.push_back(
             std::make_unique<partition>(context, c, clock, log_end, from.sessions_capacity(), from.queue_of_thread(),
-                                        [&from](market_data_side& feed) { return from.make_sink(feed); }));
+                                        [&from](market_data_server& feed) { return from.make_sink(feed); }));
         return;
     }
     router = std::make_unique<partition_router>(c, from.merged_sink(),
@@ -32,7 +32,7 @@ void venue_core::make_partitions(command_source& from) {
     for (std::size_t k = 0; k < c.partitions.size(); ++k) {
         partitions.push_back(std::make_unique<partition>(
             context, configuration_of_partition(c, k), clock, log_end, from.sessions_capacity(), nullptr,
-            [this, k](market_data_side& feed) { return router->make_sink(k, feed); }));
+            [this, k](market_data_server& feed) { return router->make_sink(k, feed); }));
     }
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "exchange_under_test.hpp"
+#include "exchange_fixture.hpp"
 #include "journal/writer.hpp"
 #include "node/configuration/configuration.hpp"
 

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "../system/exchange_under_test.hpp"
+#include "../system/exchange_fixture.hpp"
 #include "base/random.hpp"
 #include "client/order_session.hpp"
 #include "domain/private_event.hpp"
@@ -27,8 +27,8 @@
 #include "io/testing/test_require.hpp"
 #include "journal/storage.hpp"
 #include "node/recovery/venue_backup.hpp"
-#include "node/venue/test_venue.hpp"
-#include "venue_process.hpp"
+#include "node/venue/venue_fixture.hpp"
+#include "venue_process_fixture.hpp"
 
 namespace corro::testing {
 

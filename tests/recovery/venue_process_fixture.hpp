@@ -16,8 +16,8 @@
 #include "io/loop/context.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/task/block_on.hpp"
-#include "node/venue/test_venue.hpp"
-#include "serve_until_told.hpp"
+#include "node/venue/venue_fixture.hpp"
+#include "serve_until_told_fixture.hpp"
 
 namespace corro::testing {
 

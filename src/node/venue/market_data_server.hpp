@@ -27,11 +27,11 @@ namespace corro::node {
 /// Counts of the feed and of its subscribers.
 struct market_data_statistics : market_data::feed_statistics, market_data::subscriber_statistics {};
 
-class market_data_side {
+class market_data_server {
  public:
     /// Opens no port yet.
     /// @throws std::system_error, configuration_error as `exchange`.
-    market_data_side(io::context& context, const configuration& configuration, telemetry::producer* log);
+    market_data_server(io::context& context, const configuration& configuration, telemetry::producer* log);
 
     /// Opens the ports. To be called when the feed is ready, because subscribers connect from then on.
     /// @throws std::system_error, configuration_error as `exchange`.

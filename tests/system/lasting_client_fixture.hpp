@@ -11,7 +11,7 @@
 
 #include "client/order_session.hpp"
 #include "client/trader.hpp"
-#include "exchange_under_test.hpp"
+#include "exchange_fixture.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/task/task.hpp"
 #include "io/testing/test_require.hpp"

@@ -14,32 +14,32 @@
 namespace corro::journal {
 namespace {
 
-writer_options options_of_shard(std::uint32_t shard, std::shared_ptr<shard_board> shards) {
+writer_options options_of_partition(std::uint32_t partition, std::shared_ptr<partition_board> board) {
     writer_options options = small_options(durability::group);
-    options.venue.shard = shard;
+    options.venue.partition = partition;
     options.birth.id.fill(std::byte{7});
     options.birth.hash_key.fill(std::byte{9});
-    options.shards = std::move(shards);
+    options.board = std::move(board);
     return options;
 }
 
-io::task<std::expected<std::unique_ptr<writer>, problem>> open_shard(storage* files, std::string directory,
-                                                                     std::uint32_t shard,
-                                                                     std::shared_ptr<shard_board> shards) {
-    return open_writer(files, std::move(directory), options_of_shard(shard, std::move(shards)));
+io::task<std::expected<std::unique_ptr<writer>, problem>> open_partition(storage* files, std::string directory,
+                                                                         std::uint32_t partition,
+                                                                         std::shared_ptr<partition_board> board) {
+    return open_writer(files, std::move(directory), options_of_partition(partition, std::move(board)));
 }
 
-class shard_journals : public testing::Test {
+class partition_journals : public testing::Test {
  protected:
     journal_end end_of(const std::string& directory) {
         identity venue = test_venue;
-        venue.shard = directory == "a" ? 0 : 1;
+        venue.partition = directory == "a" ? 0 : 1;
         const reading found = io::block_on(ctx, read_all(&disk, directory, 1, false, venue));
         EXPECT_EQ(found.error.text, "");
         return found.end;
     }
-    shard_mark mark_of(const std::string& directory, std::uint32_t shard) {
-        return unpack_mark(end_of(directory).marks[shard]);
+    partition_mark mark_of(const std::string& directory, std::uint32_t partition) {
+        return unpack_mark(end_of(directory).marks[partition]);
     }
     io::context ctx{io::on_tested_platform()};
     sim::disk disk{sim::disk_pace::in_turns};
@@ -47,9 +47,9 @@ class shard_journals : public testing::Test {
 
 /// Two partitions, the first with commands before and after those of the second; both are then left as after a crash.
 io::task<> write_in_turns(storage* files) {
-    const auto shards = std::make_shared<shard_board>();
-    auto first = co_await open_shard(files, "a", 0, shards);
-    auto second = co_await open_shard(files, "b", 1, shards);
+    const auto board = std::make_shared<partition_board>();
+    auto first = co_await open_partition(files, "a", 0, board);
+    auto second = co_await open_partition(files, "b", 1, board);
     CORRO_REQUIRE(first.has_value() && second.has_value());
     io::task_scope scope(co_await io::this_context());
     scope.spawn((*first)->run());
@@ -64,11 +64,11 @@ io::task<> write_in_turns(storage* files) {
     co_await scope.join();
 }
 
-TEST_F(shard_journals, record_what_the_others_have_on_the_disk) {
+TEST_F(partition_journals, record_what_the_others_have_on_the_disk) {
     io::block_on(ctx, write_in_turns(&disk));
-    EXPECT_EQ(mark_of("a", 1), (shard_mark{.shard = 1, .has_begun = true, .sequence = 5}));
-    EXPECT_EQ(mark_of("b", 0), (shard_mark{.shard = 0, .has_begun = true, .sequence = 3}));
-    EXPECT_EQ(mark_of("a", 0), shard_mark()) << "nothing of itself";
+    EXPECT_EQ(mark_of("a", 1), (partition_mark{.partition = 1, .has_begun = true, .sequence = 5}));
+    EXPECT_EQ(mark_of("b", 0), (partition_mark{.partition = 0, .has_begun = true, .sequence = 3}));
+    EXPECT_EQ(mark_of("a", 0), partition_mark()) << "nothing of itself";
     const journal_end end = end_of("a");
     EXPECT_EQ(end.segments.back().header.birth.id[0], std::byte{7});
     EXPECT_EQ(end.segments.back().header.birth.hash_key[15], std::byte{9});
@@ -77,13 +77,13 @@ TEST_F(shard_journals, record_what_the_others_have_on_the_disk) {
 /// The first partition's journal continues alone, and has the second one's progress only from its own blocks; then the
 /// second one has more, and the first records that without a command.
 io::task<> go_on_alone(storage* files, bool other_has_more) {
-    const auto shards = std::make_shared<shard_board>();
-    auto first = co_await open_shard(files, "a", 0, shards);
+    const auto board = std::make_shared<partition_board>();
+    auto first = co_await open_partition(files, "a", 0, board);
     CORRO_REQUIRE(first.has_value());
     io::task_scope scope(co_await io::this_context());
     scope.spawn((*first)->run());
     if (other_has_more) {
-        shards->note(1, 7);
+        board->note(1, 7);
         const std::uint64_t ticket = (*first)->write_marks();
         while ((*first)->durable_progress() < ticket && !(*first)->failed()) co_await (*first)->progressed().wait();
     }
@@ -91,22 +91,22 @@ io::task<> go_on_alone(storage* files, bool other_has_more) {
     co_await scope.join();
 }
 
-TEST_F(shard_journals, keep_what_was_recorded_in_the_next_life_and_add_marks_without_commands) {
+TEST_F(partition_journals, keep_what_was_recorded_in_the_next_life_and_add_marks_without_commands) {
     io::block_on(ctx, write_in_turns(&disk));
     io::block_on(ctx, go_on_alone(&disk, false));
-    EXPECT_EQ(mark_of("a", 1), (shard_mark{.shard = 1, .has_begun = true, .sequence = 5}));
+    EXPECT_EQ(mark_of("a", 1), (partition_mark{.partition = 1, .has_begun = true, .sequence = 5}));
     io::block_on(ctx, go_on_alone(&disk, true));
-    EXPECT_EQ(mark_of("a", 1), (shard_mark{.shard = 1, .has_begun = true, .sequence = 7}));
+    EXPECT_EQ(mark_of("a", 1), (partition_mark{.partition = 1, .has_begun = true, .sequence = 7}));
     EXPECT_EQ(end_of("a").next_sequence, 5U);
 }
 
 /// The first partition's journal gets commands, fifty in an interval of marks, while the second one is idle; until the
 /// second has recorded that, or a time limit is over.
-io::task<> trade_beside_an_idle_shard(storage* files, std::uint64_t count, std::uint64_t* marks_written_count,
-                                      std::uint64_t* marks_written_max) {
-    const auto shards = std::make_shared<shard_board>();
-    auto first = co_await open_shard(files, "a", 0, shards);
-    auto second = co_await open_shard(files, "b", 1, shards);
+io::task<> trade_beside_an_idle_partition(storage* files, std::uint64_t count, std::uint64_t* marks_written_count,
+                                          std::uint64_t* marks_written_max) {
+    const auto board = std::make_shared<partition_board>();
+    auto first = co_await open_partition(files, "a", 0, board);
+    auto second = co_await open_partition(files, "b", 1, board);
     CORRO_REQUIRE(first.has_value() && second.has_value());
     io::context& on = co_await io::this_context();
     const io::steady_time begin = on.now();
@@ -119,7 +119,7 @@ io::task<> trade_beside_an_idle_shard(storage* files, std::uint64_t count, std::
         static_cast<void>(co_await io::sleep_for(marks_interval / 50));
     }
     identity venue = test_venue;
-    venue.shard = 1;
+    venue.partition = 1;
     while (on.now() - begin < 20 * marks_interval) {
         const reading found = co_await read_all(files, "b", 1, false, venue);
         if (unpack_mark(found.end.marks[0]).sequence == count) break;
@@ -131,21 +131,21 @@ io::task<> trade_beside_an_idle_shard(storage* files, std::uint64_t count, std::
     co_await scope.join();
 }
 
-TEST_F(shard_journals, D8_that_are_idle_record_what_the_others_have_reached_and_not_each_command) {
+TEST_F(partition_journals, D8_that_are_idle_record_what_the_others_have_reached_and_not_each_command) {
     std::uint64_t count = 0;
     std::uint64_t most = 0;
-    io::block_on(ctx, trade_beside_an_idle_shard(&disk, 300, &count, &most));
-    EXPECT_EQ(mark_of("b", 0), (shard_mark{.shard = 0, .has_begun = true, .sequence = 300}));
+    io::block_on(ctx, trade_beside_an_idle_partition(&disk, 300, &count, &most));
+    EXPECT_EQ(mark_of("b", 0), (partition_mark{.partition = 0, .has_begun = true, .sequence = 300}));
     EXPECT_GE(count, 1U);
     EXPECT_LE(count, most);
 }
 
-TEST_F(shard_journals, D8_record_that_a_shard_without_a_command_has_a_journal) {
+TEST_F(partition_journals, D8_record_that_a_partition_without_a_command_has_a_journal) {
     io::block_on(ctx, go_on_alone(&disk, false));
-    const auto shards = std::make_shared<shard_board>();
-    shards->note(0, 0);
-    static_cast<void>(io::block_on(ctx, open_shard(&disk, "b", 1, shards)));
-    EXPECT_EQ(mark_of("b", 0), (shard_mark{.shard = 0, .has_begun = true, .sequence = 0}));
+    const auto board = std::make_shared<partition_board>();
+    board->note(0, 0);
+    static_cast<void>(io::block_on(ctx, open_partition(&disk, "b", 1, board)));
+    EXPECT_EQ(mark_of("b", 0), (partition_mark{.partition = 0, .has_begun = true, .sequence = 0}));
 }
 
 // --- The chain ------------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ std::int64_t another_clock() {
 
 // A copy of a journal continues by itself. Its segments have the same numbers and the same sequence numbers, but do not
 // fit between those of the original.
-TEST_F(shard_journals, a_segment_of_another_copy_does_not_fit) {
+TEST_F(partition_journals, a_segment_of_another_copy_does_not_fit) {
     io::block_on(ctx, one_life(&disk, "a", 10, one_clock));
     for (const std::string& name : {segment_name(1), std::string(manifest_name)}) {
         disk.put("b/" + name, disk.bytes_of("a/" + name));

@@ -15,7 +15,7 @@
 
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
-#include "serve_until_told.hpp"
+#include "serve_until_told_fixture.hpp"
 
 namespace corro::testing {
 

@@ -3,7 +3,7 @@
 //
 // Threads: any. Every partition writes only its own entry.
 // Cost:    one atomic store per sync, and one atomic load per other partition and block.
-// Limits:  shards_max.
+// Limits:  partitions_max.
 #pragma once
 
 #include <array>
@@ -15,23 +15,23 @@
 
 namespace corro::journal {
 
-class shard_board {
+class partition_board {
  public:
     /// The journal of that partition has begun, and is durable up to `sequence`.
-    void note(std::uint32_t shard, std::uint64_t sequence) noexcept {
-        shard_mark mark;
-        mark.shard = shard;
+    void note(std::uint32_t partition, std::uint64_t sequence) noexcept {
+        partition_mark mark;
+        mark.partition = partition;
         mark.has_begun = true;
         mark.sequence = sequence;
-        marks_[shard].store(pack(mark), std::memory_order_release);
+        marks_[partition].store(pack(mark), std::memory_order_release);
     }
     /// The last noted progress, packed; 0 for none.
-    [[nodiscard]] std::uint64_t packed(std::uint32_t shard) const noexcept {
-        return marks_[shard].load(std::memory_order_acquire);
+    [[nodiscard]] std::uint64_t packed(std::uint32_t partition) const noexcept {
+        return marks_[partition].load(std::memory_order_acquire);
     }
 
  private:
-    std::array<std::atomic<std::uint64_t>, shards_max> marks_{};
+    std::array<std::atomic<std::uint64_t>, partitions_max> marks_{};
 };
 
 }  // namespace corro::journal

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "../system/exchange_under_test.hpp"
-#include "node/venue/test_venue.hpp"
+#include "../system/exchange_fixture.hpp"
+#include "node/venue/venue_fixture.hpp"
 
 namespace corro::testing {
 

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "../system/exchange_under_test.hpp"
+#include "../system/exchange_fixture.hpp"
 #include "node/links/distributor_role.hpp"
 #include "node/links/gateway_role.hpp"
-#include "node/venue/test_venue.hpp"
-#include "role_process.hpp"
+#include "node/venue/venue_fixture.hpp"
+#include "role_process_fixture.hpp"
 
 namespace corro::testing {
 

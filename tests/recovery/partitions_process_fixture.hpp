@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "partitioned_venue.hpp"
-#include "venue_process.hpp"
+#include "partitioned_venue_fixture.hpp"
+#include "venue_process_fixture.hpp"
 
 namespace corro::testing {
 

@@ -1,4 +1,4 @@
-#include "node/venue/market_data_side.hpp"
+#include "node/venue/market_data_server.hpp"
 
 #include <string>
 #include <system_error>
@@ -43,7 +43,7 @@ std::unique_ptr<market_data::line_publisher> open_lines(io::context& context, co
 
 }  // namespace
 
-market_data_side::market_data_side(io::context& context, const configuration& c, telemetry::producer* log)
+market_data_server::market_data_server(io::context& context, const configuration& c, telemetry::producer* log)
     : context_(context),
       publisher_(feed_options_of(c, context.runs_on()), c.instruments),
       subscribers_(context, subscriber_options_of(c, log), publisher_),
@@ -52,7 +52,7 @@ market_data_side::market_data_side(io::context& context, const configuration& c,
     for (const domain::instrument& i : c.instruments) note_phase(i.id, domain::trading_phase::continuous);
 }
 
-void market_data_side::open(const configuration& c) {
+void market_data_server::open(const configuration& c) {
     if (lines_ != nullptr && !c.retransmission_listen.empty()) {
         const io::endpoint at = address_of(c.retransmission_listen, "market_data.retransmission_listen");
         if (const std::error_code error = lines_->take_requests(at)) {
@@ -67,16 +67,16 @@ void market_data_side::open(const configuration& c) {
     if (!c.depth_listen.empty()) depth_endpoint_ = *depth_.local_endpoint();
 }
 
-void market_data_side::note_phase(domain::instrument_id id, domain::trading_phase phase) {
+void market_data_server::note_phase(domain::instrument_id id, domain::trading_phase phase) {
     if (id.value >= phases_.size()) phases_.resize(std::size_t{id.value} + 1);
     phases_[id.value] = phase;
 }
 
-void market_data_side::take_phases(const facility::facility& state) {
+void market_data_server::take_phases(const facility::facility& state) {
     for (const domain::instrument& i : state.instruments()) note_phase(i.id, state.phase_of(i.id));
 }
 
-io::task<void> market_data_side::run() {
+io::task<void> market_data_server::run() {
     io::task_scope publishing(context_);
     publishing.spawn(subscribers_.serve_feed(std::move(feed_)));
     publishing.spawn(subscribers_.serve_snapshots(std::move(snapshots_)));
@@ -85,7 +85,7 @@ io::task<void> market_data_side::run() {
     co_await publishing.join();
 }
 
-void market_data_side::close() noexcept {
+void market_data_server::close() noexcept {
     publisher_.close();
 }
 
