@@ -47,7 +47,6 @@ class simulated_process {
         if (!is_running_) return;
         process_.kill();
         // What a venue wrote stays; nothing more reaches the disk, which no other role of the host uses.
-        if constexpr (std::is_same_v<Role, node::venue>) process_.on().disk().end_views();
         try {
             end();
         } catch (const std::exception&) {
