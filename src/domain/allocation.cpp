@@ -17,7 +17,7 @@ std::string_view validate(const allocation_policy& p) noexcept {
         default: return "the matching algorithm must be one of A, C, F, K, O, Q, S, T";
     }
     const bool splits = p.algorithm == match_algorithm::split;
-    if (!splits && (p.levels || p.fifo_percent != 0)) return "only algorithm K levels and splits";
+    if (!splits && (p.levels || p.fifo_percent != 0)) return "only algorithm K has levelling and a FIFO percentage";
     if (p.fifo_percent > 100) return "the FIFO percentage is above 100";
     const bool has_top = has_top_order(p.algorithm);
     if (!has_top && (p.top_minimum != 0 || p.top_maximum != 0)) return "the matching algorithm has no top order";

@@ -120,7 +120,7 @@ io::task<> router::answer_otherwise(exchange* on) const {
     if (request.method == method::options) {
         on->respond(204, std::span(&allow_field, 1), "");
     } else {
-        on->respond(405, std::span(&allow_field, 1), "this method is not for this path\n");
+        on->respond(405, std::span(&allow_field, 1), "this path does not allow this method\n");
     }
 }
 

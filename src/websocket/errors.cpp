@@ -21,7 +21,7 @@ class codes final : public std::error_category {
             case errc::bad_utf8: return "the text is not UTF-8";
             case errc::bad_deflate: return "the compressed message is malformed";
             case errc::message_too_big: return "the message is too big";
-            case errc::bad_handshake: return "this is no handshake for a WebSocket";
+            case errc::bad_handshake: return "this is not a WebSocket handshake";
             case errc::foreign_origin: return "pages of this origin may not connect";
             case errc::not_open: return "the connection is not open";
         }

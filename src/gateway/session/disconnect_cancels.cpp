@@ -37,14 +37,14 @@ io::task<void> disconnect_cancels::run() {
         const domain::account_id account = std::exchange(states_[id].absent, domain::account_id{});
         if (account.value == 0 || sessions_.active(session) != nullptr) continue;
         bool taken = commands_.try_push(cancel_of_session(session, account));
-        CORRO_ASSERT(taken, "there was room a moment ago");
+        CORRO_ASSERT(taken, "the room was checked before");
         ++statistics_.cancels_after_start;
         room = co_await wait_for_room(&commands_);
         if (!room) co_return;
         // A session that has logged on meanwhile has journaled its own request.
         if (sessions_.active(session) != nullptr) continue;
         taken = commands_.try_push(cancel_on_disconnect_command(session, account, domain::switch_state::off));
-        CORRO_ASSERT(taken, "there was room a moment ago");
+        CORRO_ASSERT(taken, "the room was checked before");
         states_[id].is_journaled = false;
     }
 }

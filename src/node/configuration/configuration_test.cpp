@@ -172,7 +172,7 @@ TEST(configuration, reads_how_the_orders_at_one_price_share) {
     EXPECT_EQ(error_of(with(file, "\"K\"", "\"X\"")),
               "corro.toml:16: instrument.matching.algorithm: expected one of: A, C, F, K, O, Q, S, T");
     EXPECT_EQ(error_of(with(file, "\"K\"", "\"C\"")),
-              "corro.toml:16: instrument.matching.algorithm: only algorithm K levels and splits");
+              "corro.toml:16: instrument.matching.algorithm: only algorithm K has levelling and a FIFO percentage");
     EXPECT_EQ(error_of(with(file, "percent = 20", "percent = 96")),
               "corro.toml:16: instrument.matching.algorithm: the percentages of the lead market makers add up to more "
               "than 100");

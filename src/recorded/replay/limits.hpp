@@ -33,6 +33,7 @@ inline constexpr std::size_t quotes_max = 1U << 27U;
 /// Examples kept of one cause of differences; all are counted.
 inline constexpr std::size_t difference_examples_max = 10'000;
 
-static_assert(steps_in_flight_max >= requests_in_flight_max, "steps of one request do not bound the pipeline");
+static_assert(steps_in_flight_max >= requests_in_flight_max,
+              "the pipeline has room for the steps of every request in flight");
 
 }  // namespace corro::recorded::replay
