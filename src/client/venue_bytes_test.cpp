@@ -94,6 +94,9 @@ venue_bytes logon(const std::vector<domain::instrument>& instruments) {
     return logon(instruments, sound_ack(static_cast<std::uint32_t>(instruments.size())));
 }
 
+}  // namespace
+
+// Not in the anonymous namespace: g++ warns of frames of coroutines that hold such a type.
 /// A stream of which a client reads these bytes, and then the end. What it writes is dropped. Satisfies io::stream.
 class recorded_stream {
  public:
@@ -118,6 +121,8 @@ class recorded_stream {
     std::size_t at_ = 0;
     bool is_open_ = true;
 };
+
+namespace {
 
 using logged_on = std::expected<std::unique_ptr<order_session>, std::error_code>;
 
