@@ -4,9 +4,10 @@
 
 #include <system_error>
 
+#include "io/loop/machine.hpp"
+
 #if defined(CORRO_LAB_BOOST_ASIO)
 #include "io/backends/asio/asio_backend.hpp"
-#include "io/loop/machine.hpp"
 #endif
 
 namespace corro::lab {
