@@ -407,6 +407,48 @@ TEST(partition_disks, D9_what_a_crash_took_is_told_after_any_number_of_starts) {
     EXPECT_TRUE(m.clients[0].outstanding.empty()) << m.clients[0].outstanding.size() << " requests are in doubt";
 }
 
+/// Logs on as soon as the venue serves, and asks for all answers.
+io::task<void> hear_all_announced(io::endpoint venue) {
+    client::credentials who = testing::who(1, 1);
+    who.next_answer = 1;
+    auto session = co_await client::order_session::log_on(venue, who);
+    CORRO_REQUIRE(session);
+    EXPECT_GT((*session)->next_answer(), 1U) << "more were given than are kept";
+    for (std::uint32_t request = 0; request != 2 * pairs_count - 1;) {
+        const auto answer = co_await (*session)->next();
+        EXPECT_TRUE(answer) << answer.error().message() << ", behind the answer to request " << request;
+        if (!answer) co_return;
+        if (answer->gap) continue;
+        EXPECT_EQ(answer->event.reason, domain::reject_reason::request_lost) << "the newest are kept";
+        request = domain::request_of(answer->event);
+    }
+    (*session)->abandon();
+}
+
+// A start rejects more lost requests than a session's answers are kept: a logon announces none that they push out.
+TEST(partition_disks, N6_answers_that_a_logon_after_a_crash_announces_are_sent) {
+    const std::uint64_t seed = base::test_seed();
+    SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
+    market m(seed);
+    m.clients.resize(1);
+    const base::test_folder directory;
+    node::configuration sound = two_partitions(node::threading_mode::split, directory.path());
+    node::configuration broken = sound;
+    hangs_later faults(io::file_call::write, m.random.below(3), true);
+    broken.partitions[1].journal_faults = &faults;
+    broken.disk_patience = 0ms;
+    {
+        partitions_process venue(broken);
+        ASSERT_TRUE(venue.at_start().sound);
+        io::block_on(m.context, send_pairs(&m, &venue));
+    }
+    sound.session_answers_kept = 256;
+    partitions_process venue(sound);
+    ASSERT_TRUE(venue.at_start().sound);
+    const auto heard = io::block_on(m.context, io::with_timeout(20s, hear_all_announced(venue.order_entry())));
+    EXPECT_TRUE(heard);
+}
+
 // More rejects than a full disk has space for: they wait until there is space.
 TEST(partition_disks, D9_what_a_crash_took_is_told_when_a_full_disk_has_room_again) {
     const std::uint64_t seed = base::test_seed();

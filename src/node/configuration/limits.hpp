@@ -60,6 +60,9 @@ inline constexpr std::size_t answers_waiting_max = 1U << 16U;
 /// disk. With more of them each session gets a share.
 inline constexpr std::size_t lost_requests_max = 1U << 18U;
 
+/// The longest time that a start waits for these rejects before it serves clients. Only a disk that hangs takes it.
+inline constexpr std::chrono::milliseconds past_requests_patience{10'000};
+
 /// Commands about its connection that a session may add to the operators' reserve of one journal segment: its logon,
 /// the cancel of its orders, its end.
 inline constexpr std::uint32_t connection_commands_max = 3;

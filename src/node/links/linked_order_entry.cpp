@@ -13,6 +13,7 @@
 #include "gateway/session/disconnect_cancel.hpp"
 #include "io/loop/timer.hpp"
 #include "io/loop/yield.hpp"
+#include "io/task/with_timeout.hpp"
 #include "node/configuration/limits.hpp"
 #include "node/venue/metrics.hpp"
 
@@ -77,6 +78,8 @@ io::task<void> linked_order_entry::open() {
 io::task<void> linked_order_entry::run() {
     io::task_scope starting(core_.context);
     starting.spawn(submit_first_commands());
+    // A session that logged on before these rejects would be promised answers that they push out of the log.
+    static_cast<void>(co_await io::with_timeout(past_requests_patience, wait_for_refusals()));
     co_await serve_links();
     starting.request_stop();
     co_await starting.join();
@@ -84,6 +87,7 @@ io::task<void> linked_order_entry::run() {
 
 void linked_order_entry::close() noexcept {
     closing_ = true;
+    refusals_settled_.set();
     if (links_) links_->close();
     for (link_channel* channel : unauthenticated_) channel->close();
     for (gateway_link* link : gateways_) {
@@ -244,6 +248,7 @@ void linked_order_entry::refuse_after_failure() {
 // Before any gateway's: the rejects of lost requests, and accounts and limits of the configuration.
 io::task<void> linked_order_entry::submit_first_commands() {
     if (core_.router != nullptr) co_await submit_refusals();
+    refusals_settled_.set();
     if (!first_commands_.empty()) {
         const bool taken = co_await execute_own(std::move(first_commands_));
         static_cast<void>(taken);  // the next start executes them again
@@ -264,6 +269,7 @@ io::task<void> linked_order_entry::submit_refusals() {
             co_return;
         }
         core_.publish_progress();
+        if (core_.router->refusals_wait_for_space()) refusals_settled_.set();
         if (now == state::more) {
             co_await io::yield();
             continue;
@@ -273,6 +279,11 @@ io::task<void> linked_order_entry::submit_refusals() {
         const std::error_code stopped = co_await progressed_.wait();
         if (stopped) co_return;
     }
+}
+
+// Until the rejects of lost requests are answered, or have to wait for disk space.
+io::task<void> linked_order_entry::wait_for_refusals() {
+    static_cast<void>(co_await refusals_settled_.wait());
 }
 
 // Whether no command is executed any more.

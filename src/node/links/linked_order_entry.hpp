@@ -133,6 +133,7 @@ class linked_order_entry final : public command_source {
 
     io::task<void> submit_first_commands();
     io::task<void> submit_refusals();
+    io::task<void> wait_for_refusals();
     [[nodiscard]] bool has_room() noexcept;
     [[nodiscard]] bool gives_up() const noexcept;
     [[nodiscard]] bool try_submit(std::size_t gateway, const domain::command& command, source_kind kind);
@@ -183,6 +184,7 @@ class linked_order_entry final : public command_source {
     std::uint64_t links_refused_ = 0;    ///< because they did not prove the secret
     std::deque<submitted> under_way_;    ///< the commands that are not done, oldest first
     std::uint64_t recovered_count_ = 0;  ///< events of the only partition in its recovery
+    io::manual_event refusals_settled_;  ///< of lost requests
     io::manual_event progressed_;        ///< set when a partition has progressed
     bool has_begun_ = false;             ///< the recovery is done
     bool is_starting_ = true;            ///< the first commands are not done

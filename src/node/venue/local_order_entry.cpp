@@ -6,6 +6,7 @@
 #include "io/loop/after_events.hpp"
 #include "io/loop/yield.hpp"
 #include "io/task/scope.hpp"
+#include "io/task/with_timeout.hpp"
 #include "node/configuration/limits.hpp"
 #include "node/venue/metrics.hpp"
 
@@ -38,6 +39,8 @@ io::task<void> local_order_entry::run() {
     io::task_scope pumping(core_.context);
     if (only_ == nullptr) {
         pumping.spawn(route_commands());
+        // A session that logged on before these rejects would be promised answers that they push out of the log.
+        static_cast<void>(co_await io::with_timeout(past_requests_patience, wait_for_refusals()));
     } else if (only_->thread == nullptr) {
         orders_.commands().set_direct_consumer(this);
         pumping.spawn(execute_commands());
@@ -51,6 +54,7 @@ io::task<void> local_order_entry::run() {
 void local_order_entry::close() noexcept {
     is_closing_ = true;
     orders_.close();
+    refusals_settled_.set();
     // Rejects of lost requests may be waiting for disk space.
     if (core_.router != nullptr) orders_.commands().filled().set();
 }
@@ -120,6 +124,9 @@ io::task<void> local_order_entry::route_commands() {
         if (router.failed() != nullptr || (is_closing_ && refusals == state::stuck)) forgets_commands_ = true;
         if (forgets_commands_) forget_commands();
         has_command = has_command && !forgets_commands_;
+        if (refusals == state::answered || router.refusals_wait_for_space() || forgets_commands_) {
+            refusals_settled_.set();
+        }
         bool is_stuck = refusals == state::waiting || refusals == state::stuck;
         for (std::size_t i = 0; i < commands_batch_max && refusals == state::answered && !is_stuck; ++i) {
             if (!has_command && !commands.try_pop(command)) break;
@@ -133,6 +140,11 @@ io::task<void> local_order_entry::route_commands() {
             co_return;  // stopped
         }
     }
+}
+
+// Until the rejects of lost requests are answered, or have to wait for disk space.
+io::task<void> local_order_entry::wait_for_refusals() {
+    static_cast<void>(co_await refusals_settled_.wait());
 }
 
 // These commands are never answered, so closing sessions do not wait for them.

@@ -17,6 +17,7 @@
 #include "domain/prefetch_hint.hpp"
 #include "gateway/admin_service.hpp"
 #include "gateway/command_queue.hpp"
+#include "io/sync/event.hpp"
 #include "io/task/task.hpp"
 #include "node/configuration/configuration.hpp"
 #include "node/venue/answer_progress.hpp"
@@ -64,6 +65,7 @@ class local_order_entry final : public command_source,
     void execute(domain::command& command) noexcept;
     io::task<void> execute_commands();
     io::task<void> route_commands();
+    io::task<void> wait_for_refusals();
     void forget_commands() noexcept;
 
     venue_core& core_;
@@ -73,6 +75,7 @@ class local_order_entry final : public command_source,
     partition* only_ = nullptr;                    ///< with one partition, from `begin` on
     answer_progress progress_;                     ///< with one partition on this thread, and a journal
     std::uint64_t taken_count_ = 0;                ///< with one partition on this thread
+    io::manual_event refusals_settled_;            ///< with several partitions: of lost requests
     bool is_closing_ = false;
     bool forgets_commands_ = false;  ///< with several partitions: nothing more is answered
 };

@@ -62,6 +62,10 @@ class partition_router {
     /// start can find the rest after a crash.
     [[nodiscard]] refusals_state submit_refusals();
     /// Drops those that wait for disk space; the next start finds them again.
+    /// Whether they wait for disk space, and not for commands in progress.
+    [[nodiscard]] bool refusals_wait_for_space() const noexcept {
+        return !refusals_.empty() && next_arrival_ == merger_.next_arrival() && !target_of_refusal();
+    }
     void drop_refusals() noexcept { refusals_.clear(); }
     [[nodiscard]] bool owes_refusals() const noexcept { return merger_.next_arrival() < first_request_; }
 
