@@ -148,7 +148,8 @@ bool trader::take_answers() {
             const bool is_expected = error == client::logged_out(wire::logout_reason::shutting_down) ||
                                      error == client::logged_out(wire::logout_reason::idle_timeout) ||
                                      error == client::logged_out(wire::logout_reason::slow_consumer);
-            if (!is_expected) found_->add("O1", "a session has ended: " + error.message());
+            const bool is_gap = error == client::session_errc::sequence_gap;
+            if (!is_expected) found_->add(is_gap ? "C3" : "O1", "a session has ended: " + error.message());
             return false;
         }
         if (!*got) {
@@ -172,6 +173,8 @@ void trader::take(const client::answer& one) {
             found_->add("C3", fmt::format("answer {} came after answer {}", one.sequence, last_sequence_));
         }
         last_sequence_ = one.sequence;
+        if (one.event.time < last_time_) found_->add("C4", "an answer is older than the one before it");
+        last_time_ = one.event.time;
     }
     if (is_of_a_stranger(one.event)) found_->add("S8", "an answer is about another session's order");
     ++answers_count_;

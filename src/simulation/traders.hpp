@@ -16,6 +16,7 @@
 #include "client/feed_session.hpp"
 #include "client/order_session.hpp"
 #include "client/trader.hpp"
+#include "domain/types.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/task/task.hpp"
 #include "simulation/findings.hpp"
@@ -94,6 +95,7 @@ class trader {
     std::uint64_t answers_count_ = 0;
     std::uint64_t reconnections_count_ = 0;
     std::uint64_t last_sequence_ = 0;  // of the numbered answers
+    domain::time_ns last_time_{};
     bool finishing_ = false;
     bool ending_ = false;
     bool is_on_ = false;
