@@ -79,6 +79,10 @@ if(CORRO_SANITIZE)
   target_compile_definitions(corro_settings INTERFACE CORRO_SANITIZED=1)
 endif()
 
+if(CORRO_DEFECTS)
+  target_compile_definitions(corro_settings INTERFACE CORRO_DEFECTS=1)
+endif()
+
 if(CORRO_COVERAGE)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "CORRO_COVERAGE needs Clang: tools/coverage reads its counts. Configure with CXX=clang++-19.")

@@ -2,7 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -14,6 +19,7 @@
 #include <vector>
 
 #include "apps/command_line/command_line.hpp"
+#include "base/defect.hpp"
 #include "simulation/plan.hpp"
 #include "simulation/run.hpp"
 
@@ -29,6 +35,7 @@ struct simulate_options {
     double seconds = 5;
     std::vector<std::string> without;
     std::string trace_file;
+    std::string defect;
     bool keeps_all_faults = false;
 };
 
@@ -77,6 +84,28 @@ simulation::plan_options plan_options_of(const simulate_options& options) {
 
 double seconds(std::chrono::nanoseconds time) {
     return std::chrono::duration<double>(time).count();
+}
+
+/// What to print when an assertion fails in a run. Signal handlers see only globals.
+struct last_words {
+    std::array<char, 160> text;
+    std::size_t size = 0;
+};
+last_words said_at_abort;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+void say_last_words(int /*signal*/) {
+    static_cast<void>(!::write(STDERR_FILENO, said_at_abort.text.data(), said_at_abort.size));
+}
+
+/// Runs a plan. If an assertion ends the process, its last line has the command that repeats the run.
+simulation::run_result run_plan(const simulation::plan& whole, const simulate_options& options,
+                                const simulation::trace& tell = {}) {
+    const auto written =
+        fmt::format_to_n(said_at_abort.text.data(), said_at_abort.text.size(),
+                         "seed {} fails an assertion; to repeat: corro simulate --seed {} --seconds {}\n", whole.seed,
+                         whole.seed, options.seconds);
+    said_at_abort.size = std::min(written.size, said_at_abort.text.size());
+    return simulation::run(whole, tell);
 }
 
 /// The sums of several runs.
@@ -161,7 +190,7 @@ int run_one(const simulate_options& options) {
     std::fflush(stdout);
     const stopwatch watch;
     trace_writer to(options.trace_file);
-    const simulation::run_result result = simulation::run(whole, to.writer());
+    const simulation::run_result result = run_plan(whole, options, to.writer());
     fmt::print(
         "{} requests, {} answers, {} fills, {} feed messages; {} starts of the venue, {} reconnections\n"
         "{:.1f} s of virtual time in {:.2f} s; digest {:016x}, state hash {:016x}\n",
@@ -182,7 +211,7 @@ int run_many(const simulate_options& options, const seed_range& range) {
     double told_at = 0;
     for (std::uint64_t seed = range.first; seed <= range.last; ++seed) {
         const simulation::plan whole = simulation::draw_plan(seed, plan_options_of(options));
-        const simulation::run_result result = simulation::run(whole);
+        const simulation::run_result result = run_plan(whole, options);
         all.add(whole, result);
         if (!result.found.empty()) {
             print_failure(whole, result, options);
@@ -203,7 +232,28 @@ int run_many(const simulate_options& options, const seed_range& range) {
     return 0;
 }
 
+#ifdef CORRO_DEFECTS
+
+void add_defect_option(const subcommand& command, simulate_options& options) {
+    std::vector<std::string> names;
+    for (const base::defect_entry& each : base::defect_entries) names.emplace_back(each.name);
+    command.add_option("--defect", options.defect, "Run a venue that has this defect").one_of(names);
+}
+
+void take_defect(const simulate_options& options) {
+    if (!options.defect.empty()) base::chosen_defect = *base::defect_of(options.defect);
+}
+
+#else
+
+void add_defect_option(const subcommand& /*command*/, simulate_options& /*options*/) {}
+void take_defect(const simulate_options& /*options*/) {}
+
+#endif
+
 int run(const simulate_options& options) {
+    take_defect(options);
+    std::signal(SIGABRT, say_last_words);
     if (!options.seeds.empty()) return run_many(options, *range_in(options.seeds));
     if (options.minutes > 0) return run_many(options, {*number_in(options.seed), ~std::uint64_t{0}});
     return run_one(options);
@@ -242,6 +292,7 @@ int main(int argc, char** argv) {
     command.add_option("--trace", options->trace_file, "Write what happens in the run to this file");
     command.add_flag("--all-faults", options->keeps_all_faults,
                      "Do not look for a shorter list of faults after a failure");
+    add_defect_option(command, *options);
     command.runs([options] { return run(*options); });
     return line.run(argc, argv);
 }

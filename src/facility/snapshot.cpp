@@ -4,6 +4,7 @@
 
 #include "base/archive.hpp"
 #include "base/crc32c.hpp"
+#include "base/defect.hpp"
 #include "base/hash.hpp"
 #include "domain/fingerprint.hpp"
 #include "facility/state_machine.hpp"
@@ -137,7 +138,9 @@ std::error_code facility::state_machine::load(base::byte_source& source) noexcep
     }
     sequence_ = domain::sequence_number{header.sequence};
     now_ = domain::time_ns{header.time};
-    return state_hash() == header.state_hash ? std::error_code{} : snapshot_errc::state_differs;
+    if (state_hash() != header.state_hash) return snapshot_errc::state_differs;
+    if (CORRO_DEFECT(position_not_restored) && positions_.count() != 0) static_cast<void>(positions_.settle(0));
+    return {};
 }
 
 }  // namespace corro::facility

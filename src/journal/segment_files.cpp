@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/defect.hpp"
 #include "io/errors.hpp"
 #include "io/loop/timer.hpp"
 
@@ -73,7 +74,9 @@ io::task<segment_files::outcome> segment_files::take_manifest(journal_end end) {
     }
     const std::error_code error = co_await sync_names();
     if (error) co_return std::unexpected(system_error_text(error, lock_.path(), "the directory cannot be synced"));
-    if (has_manifest) done = co_await confirm_manifest(files_, lock_.path(), manifest_.writes_count);
+    if (has_manifest && !CORRO_DEFECT(manifest_not_confirmed)) {
+        done = co_await confirm_manifest(files_, lock_.path(), manifest_.writes_count);
+    }
     if (!done) co_return done;
     done = co_await write_manifest(files_, lock_.path(), &manifest_);
     co_return done;
@@ -115,7 +118,7 @@ io::task<segment_files::outcome> segment_files::tidy_up(std::uint64_t torn_bytes
     if (!error && is_kept && last.used_bytes < last.bytes) error = co_await (*file)->truncate(last.used_bytes);
     if (error) co_return std::unexpected(system_error_text(error, path, "cannot be cut off after its last command"));
     if (!manifest_.is_closed) error = co_await write_again(file->get(), last.used_bytes);
-    if (!error) error = co_await (*file)->sync_data();
+    if (!error && !CORRO_DEFECT(last_segment_not_synced)) error = co_await (*file)->sync_data();
     if (error) co_return std::unexpected(system_error_text(error, path, "cannot be rewritten and synced"));
     if (is_kept) last.bytes = std::min(last.bytes, last.used_bytes);
     co_return outcome();
@@ -235,7 +238,7 @@ io::task<segment_files::outcome> segment_files::name_spare(segment_header* next)
                 path),
             path));
     }
-    if (!error) error = co_await sync_names();
+    if (!error && !CORRO_DEFECT(segment_name_not_synced)) error = co_await sync_names();
     if (error) co_return std::unexpected(system_error_text(error, path, "the segment cannot be started"));
     co_return outcome();
 }

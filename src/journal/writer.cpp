@@ -9,6 +9,7 @@
 
 #include "base/assert.hpp"
 #include "base/byte_order.hpp"
+#include "base/defect.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/scope.hpp"
@@ -216,6 +217,7 @@ void writer::synced(std::uint64_t sequence) noexcept {
 
 /// Syncs the current file, and measures that.
 io::task<std::error_code> writer::timed_sync() {
+    if (CORRO_DEFECT(sync_left_out)) co_return std::error_code();
     io::context& on = co_await io::this_context();
     const io::steady_time begin = on.now();
     const std::error_code error = co_await file_->sync_data();

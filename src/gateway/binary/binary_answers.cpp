@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "base/defect.hpp"
 #include "gateway/binary/binary_session.hpp"
 #include "gateway/binary/wire_reasons.hpp"
 #include "io/loop/timer.hpp"
@@ -59,7 +60,7 @@ void binary_session::take_kept_answers() {
         const auto kept = shared_.answers.find_run(id(), next_answer(), taken_);
         if (kept.empty()) return cut(end_reason::resend_unavailable);  // it reads more slowly than the venue forgets
         for (const domain::event& answer : kept.first(std::min(kept.size(), left))) {
-            if (!encode(answer)) return;
+            if (!encode(CORRO_DEFECT(resend_repeats_content) ? kept.front() : answer)) return;
             watch_.note_sent();
             ++shared_.statistics.answers_resent;
             --left;

@@ -1,6 +1,7 @@
 // The course of a session: from accept to the end.
 #include "gateway/binary/binary_session.hpp"
 
+#include "base/defect.hpp"
 #include "gateway/binary/wire_reasons.hpp"
 #include "gateway/session/queue_waits.hpp"
 #include "io/loop/timer.hpp"
@@ -105,6 +106,7 @@ io::task<void> binary_session::keep_alive() {
             case heartbeat_watch::finding::nothing: break;
             case heartbeat_watch::finding::heartbeat_is_due: put(wire::heartbeat{}); break;
             case heartbeat_watch::finding::peer_is_silent:
+                if (CORRO_DEFECT(silent_peer_kept)) break;
                 ++shared_.statistics.idle_cut;
                 end(end_reason::idle_timeout);
                 co_return;

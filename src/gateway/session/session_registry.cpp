@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
+#include "base/defect.hpp"
 #include "base/hash.hpp"
 #include "domain/private_event.hpp"
 #include "io/task/with_timeout.hpp"
@@ -232,6 +233,7 @@ std::optional<end_reason> session_registry::open(session& s, const logon_request
     const std::uint64_t next = answers_.next_answer(id);
     const std::uint64_t asked = asks_for_all(request, id, answers_) ? 1 : request.next_answer;
     s.first_answer_ = s.next_answer_ = asked == 0 ? next : std::max(asked, answers_.first_kept(id));
+    if (CORRO_DEFECT(resend_skips_answer) && s.next_answer_ < next) ++s.next_answer_;
     s.first_missing_ = asked != 0 && s.first_answer_ > asked ? asked : 0;
     if (s.first_missing_ != 0) ++statistics_.gaps_announced;
     s.delivery_ = s.next_answer_ == next ? answer_delivery::live : answer_delivery::from_log;
@@ -242,6 +244,7 @@ std::optional<end_reason> session_registry::open(session& s, const logon_request
     s.cancels_on_disconnect_ = request.cancels_on_disconnect;
     s.id_ = id;
     s.record_ = &record;
+    if (CORRO_DEFECT(request_executed_twice) && record.next_request > 1) --record.next_request;
     record.next_request = std::max(record.next_request, answers_.next_request(id));
     record.active = &s;
     ++record.logons;

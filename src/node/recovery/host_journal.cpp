@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/defect.hpp"
 #include "gateway/nonce.hpp"
 #include "io/task/scope.hpp"
 #include "journal/advice.hpp"
@@ -146,6 +147,7 @@ void host_journal::note_missing(const journal::manifest& manifest) {
 io::task<void> host_journal::finish(matching_host* host, gateway::answer_log* answers, domain::time_ns not_before) {
     domain::command last;
     for (std::uint32_t id = 1; id < host->last_requests().size(); ++id) {
+        if (CORRO_DEFECT(request_numbers_forgotten)) break;
         last.session = domain::session_id{id};
         last.set_request(host->last_requests()[id]);
         answers->note(last);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/assert.hpp"
+#include "base/defect.hpp"
 #include "node/configuration/limits.hpp"
 
 namespace corro::node {
@@ -80,7 +81,7 @@ bool matching_host::has_room() const noexcept {
 void matching_host::replay(const domain::command& command) noexcept {
     CORRO_ASSERT(command.sequence.value == sequence_ + 1, "the journal must not have gaps");
     sequence_ = command.sequence.value;
-    last_ns_ = command.time.value;
+    if (!CORRO_DEFECT(time_goes_back)) last_ns_ = command.time.value;
     static_cast<void>(throttle_.judge(command));  // the command has its verdict already; only counts it
     note(command);
     apply(command);
@@ -212,6 +213,7 @@ bool matching_host::journal_takes(const domain::command& command) noexcept {
 }
 
 std::uint64_t matching_host::releasable_sequence() const noexcept {
+    if (CORRO_DEFECT(answers_before_durable)) return sequence_;
     return journal_ != nullptr ? journal_->durable_sequence() : std::numeric_limits<std::uint64_t>::max();
 }
 

@@ -1,0 +1,88 @@
+// Defects that a test build can have, one at a time, to see whether `corro simulate` finds them.
+//
+//     if (CORRO_DEFECT(answers_before_durable)) return sequence_;
+//
+// Only a build with the CMake option CORRO_DEFECTS can have one, chosen by name: `corro-simulate --defect NAME`.
+// tools/simulation_defects tries all of them, and docs/benchmarks/simulation.md has the results. In every other build
+// the condition is the constant false.
+//
+// Each name stands in this list once, with what the venue then does, and in the sources of the product once.
+// Only sources include this header; headers do not.
+//
+// Threads: any; the defect is chosen before the first venue starts.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+// clang-format off
+#define CORRO_DEFECTS_LIST(X)                                                                                          \
+    X(answers_before_durable, "An answer leaves before its command is durable")                                        \
+    X(sync_left_out, "The journal counts what it has written as synced, without a sync")                               \
+    X(segment_name_not_synced, "The name of a new segment is not synced before commands are written to it")            \
+    X(block_checksum_ignored, "The reader takes blocks of the journal whose checksum is wrong")                        \
+    X(last_segment_not_synced, "A start builds on the last segment without syncing it again")                          \
+    X(manifest_not_confirmed, "A start overwrites the older slot of the manifest while the newer one is not durable")  \
+    X(request_numbers_forgotten, "A start forgets which requests are in the journal")                                  \
+    X(request_executed_twice, "A logon expects the session's last request again")                                      \
+    X(resend_skips_answer, "A resend begins one answer too late")                                                      \
+    X(resend_repeats_content, "A resend sends its first answer under the numbers of the next ones, too")              \
+    X(answer_to_another_session, "One answer in sixty-four goes to the session beside its own")                        \
+    X(feed_loses_message_at_snapshot, "The newest message of the feed is missing after a start from a snapshot")       \
+    X(silent_peer_kept, "A session is never ended because its peer is silent")                                         \
+    X(position_not_restored, "A start from a snapshot loses one position")                                             \
+    X(time_goes_back, "Venue time begins with the wall clock, also when the journal's last command is later")
+// clang-format on
+
+namespace corro::base {
+
+enum class defect : std::uint8_t {
+    none,
+#define CORRO_DEFECT_NAME(name, words) name,
+    CORRO_DEFECTS_LIST(CORRO_DEFECT_NAME)
+#undef CORRO_DEFECT_NAME
+};
+
+struct defect_entry {
+    std::string_view name;
+    std::string_view words;  ///< one sentence without its full stop
+};
+
+/// Of all defects but `none`, in their order.
+inline constexpr std::array defect_entries{
+#define CORRO_DEFECT_ENTRY(name, words) defect_entry{#name, words},
+    CORRO_DEFECTS_LIST(CORRO_DEFECT_ENTRY)
+#undef CORRO_DEFECT_ENTRY
+};
+
+#ifdef CORRO_DEFECTS
+
+/// The defect of this process.
+inline defect chosen_defect = defect::none;
+
+[[nodiscard]] inline bool has_defect(defect which) noexcept {
+    return chosen_defect == which;
+}
+
+[[nodiscard]] constexpr std::optional<defect> defect_of(std::string_view name) noexcept {
+    for (std::size_t i = 0; i < defect_entries.size(); ++i) {
+        if (defect_entries[i].name == name) return static_cast<defect>(i + 1);
+    }
+    return std::nullopt;
+}
+
+#else
+
+[[nodiscard]] consteval bool has_defect(defect /*which*/) noexcept {
+    return false;
+}
+
+#endif
+
+}  // namespace corro::base
+
+/// Whether this process has the defect of that name.
+#define CORRO_DEFECT(name) ::corro::base::has_defect(::corro::base::defect::name)
