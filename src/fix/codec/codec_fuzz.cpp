@@ -1,0 +1,111 @@
+// Reads any bytes as a stream of FIX messages. Nothing is read beyond the input, every look makes progress, and a sound
+// message is written and read again as the same fields.
+//
+// The committed corpus: src/fix/fuzz_corpus/codec
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "fix/codec/field_index.hpp"
+#include "fix/codec/group.hpp"
+#include "fix/codec/message_writer.hpp"
+#include "fix/codec/values.hpp"
+
+namespace {
+
+using namespace corro::fix;
+
+constexpr std::uint32_t leg_members[] = {524, 525, 538, 539, 545, 600, 602, 623};
+constexpr group_layout legs{555, 600, leg_members};
+
+void try_values(std::string_view text) {
+    static_cast<void>(signed_value(text));
+    static_cast<void>(boolean_value(text));
+    static_cast<void>(date_value(text));
+    static_cast<void>(time_of_day_value(text));
+    if (const auto value = decimal_value(text)) {
+        static_cast<void>(steps_of(*value, {25, 2}));
+        std::vector<char> room(256);
+        message_writer writer(room, "FIX.4.4");
+        writer.begin("0");
+        writer.put(44, *value);
+        const std::string_view written = writer.finish();
+        field_index index(4);
+        CORRO_ASSERT(!index.index(written, next_frame(written, room.size())));
+        CORRO_ASSERT(decimal_value(*index.get(44)) == value);
+    }
+    if (const auto time = timestamp_value(text)) {
+        char form[timestamp_format::bytes_max];
+        const std::size_t size = timestamp_format().write(*time, time_precision::nanoseconds, form);
+        CORRO_ASSERT(timestamp_value({form, size}) == time);
+    }
+}
+
+void try_message(std::string_view received, const frame_result& frame) {
+    field_index index(200);
+    const auto problem = index.index(received, frame);
+    CORRO_ASSERT(!index.fields().empty() || problem);
+    for (const field& each : index.fields()) {
+        const std::string_view value = index.value(each);
+        CORRO_ASSERT(!value.empty() && value.data() + value.size() < received.data() + frame.body_end);
+        CORRO_ASSERT(index.find(each.tag) != nullptr);
+        try_values(value);
+    }
+    group_reader group(index, {0, index.fields().size()}, legs);
+    for (auto entry = group.next(); entry; entry = group.next()) CORRO_ASSERT(entry->begin < entry->end);
+    if (problem || index.begin_string().size() > begin_string_bytes_max) return;
+    std::vector<char> room(received.size() + 256);
+    message_writer writer(room, index.begin_string());
+    writer.begin(index.message_type());
+    for (const field& each : index.fields().subspan(1)) writer.put(each.tag, index.value(each));
+    const std::string_view written = writer.finish();
+    const frame_result again = next_frame(written, room.size());
+    CORRO_ASSERT(again.state == frame_state::complete && again.bytes == written.size());
+    field_index second(200);
+    CORRO_ASSERT(!second.index(written, again) && second.fields().size() == index.fields().size());
+    for (std::size_t i = 0; i < index.fields().size(); ++i) {
+        CORRO_ASSERT(second.fields()[i].tag == index.fields()[i].tag);
+        CORRO_ASSERT(second.value(second.fields()[i]) == index.value(index.fields()[i]));
+    }
+}
+
+/// Makes length and checksum of a body right, so that inputs reach the index.
+std::string framed(std::string_view body) {
+    std::string text =
+        "8=FIX.4.4\x01"
+        "9=" +
+        std::to_string(body.size() + 6) +
+        "\x01"
+        "35=D\x01";
+    text += body;
+    text += soh;
+    const unsigned sum = sum_of(text);
+    text += "10=" + std::to_string(1'000 + sum).substr(1) + soh;
+    return text;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    // On the heap, with its exact size, so that a sanitizer sees every byte that is read beyond it.
+    const std::vector<char> bytes(data, data + size);
+    std::string_view left(bytes.data(), bytes.size());
+    while (!left.empty()) {
+        const frame_result frame = next_frame(left, 4'096);
+        if (frame.state == frame_state::incomplete) break;
+        CORRO_ASSERT(frame.bytes != 0 && frame.bytes <= left.size());
+        if (frame.state == frame_state::complete) try_message(left, frame);
+        left.remove_prefix(frame.bytes);
+    }
+    const std::string whole = framed({bytes.data(), bytes.size()});
+    const std::vector<char> exact(whole.begin(), whole.end());
+    const std::string_view text(exact.data(), exact.size());
+    const frame_result frame = next_frame(text, message_bytes_max);
+    CORRO_ASSERT(frame.state == frame_state::complete && frame.bytes == text.size());
+    try_message(text, frame);
+    return 0;
+}

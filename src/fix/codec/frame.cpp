@@ -1,0 +1,122 @@
+#include "fix/codec/frame.hpp"
+
+#include <algorithm>
+
+#include "fix/codec/byte_block.hpp"
+
+namespace corro::fix {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::string_view frame_begin = "8=FIX"sv;
+constexpr std::size_t trailer_bytes = "10=000|"sv.size();
+
+bool is_digit(char c) noexcept {
+    return c >= '0' && c <= '9';
+}
+
+/// The offset, from 1 on, at which another frame may begin.
+std::size_t next_begin(std::string_view received) noexcept {
+    const std::size_t found = received.find(frame_begin, 1);
+    if (found != std::string_view::npos) return found;
+    // The first characters of a beginning may stand at the end.
+    for (std::size_t left = std::min(frame_begin.size() - 1, received.size() - 1); left != 0; --left) {
+        if (received.ends_with(frame_begin.substr(0, left))) return received.size() - left;
+    }
+    return received.size();
+}
+
+frame_result garbled(frame_fault fault, std::size_t bytes) noexcept {
+    frame_result result;
+    result.state = frame_state::garbled;
+    result.fault = fault;
+    result.bytes = bytes;
+    return result;
+}
+
+/// A number of some digits, or nothing. @param digits  At least one, at most nine.
+bool read_digits(std::string_view digits, std::size_t* into) noexcept {
+    std::size_t value = 0;
+    for (const char c : digits) {
+        if (!is_digit(c)) return false;
+        value = value * 10 + static_cast<std::size_t>(c - '0');
+    }
+    *into = value;
+    return true;
+}
+
+/// Whether the trailer has the form 10=nnn|.
+bool is_trailer(std::string_view bytes) noexcept {
+    return bytes.starts_with("10="sv) && is_digit(bytes[3]) && is_digit(bytes[4]) && is_digit(bytes[5]) &&
+           bytes[6] == soh;
+}
+
+}  // namespace
+
+std::string_view to_string(frame_fault fault) noexcept {
+    switch (fault) {
+        case frame_fault::none: return "sound"sv;
+        case frame_fault::no_begin_string: return "no BeginString (8) at the begin"sv;
+        case frame_fault::no_body_length: return "no BodyLength (9) as second field"sv;
+        case frame_fault::too_long: return "BodyLength (9) exceeds the bound"sv;
+        case frame_fault::wrong_length: return "no CheckSum (10) where BodyLength (9) says"sv;
+        case frame_fault::wrong_checksum: return "wrong CheckSum (10)"sv;
+        case frame_fault::no_message_type: return "no MsgType (35) as third field"sv;
+    }
+    return "unknown"sv;
+}
+
+std::uint8_t sum_of(std::string_view bytes) noexcept {
+    return sum_of_bytes(bytes);
+}
+
+frame_result next_frame(std::string_view received, std::size_t bytes_max) noexcept {
+    if (received.empty()) return frame_result();
+    const std::size_t compared = std::min(frame_begin.size(), received.size());
+    if (received.substr(0, compared) != frame_begin.substr(0, compared)) {
+        return garbled(frame_fault::no_begin_string, next_begin(received));
+    }
+    const std::size_t begin_string_end = received.substr(0, 2 + begin_string_bytes_max + 1).find(soh);
+    if (begin_string_end == std::string_view::npos) {
+        if (received.size() <= 2 + begin_string_bytes_max) return frame_result();
+        return garbled(frame_fault::no_begin_string, next_begin(received));
+    }
+    const std::string_view length_field = received.substr(begin_string_end + 1);
+    if (length_field.substr(0, 2) != "9="sv.substr(0, std::min<std::size_t>(2, length_field.size()))) {
+        return garbled(frame_fault::no_body_length, next_begin(received));
+    }
+    if (length_field.size() < 2) return frame_result();
+    const std::size_t length_end = length_field.substr(0, 2 + body_length_digits_max + 1).find(soh);
+    if (length_end == std::string_view::npos) {
+        std::size_t ignored = 0;
+        const bool may_go_on =
+            length_field.size() <= 2 + body_length_digits_max && read_digits(length_field.substr(2), &ignored);
+        if (may_go_on) return frame_result();
+        return garbled(frame_fault::no_body_length, next_begin(received));
+    }
+    std::size_t length = 0;
+    if (length_end == 2 || !read_digits(length_field.substr(2, length_end - 2), &length)) {
+        return garbled(frame_fault::no_body_length, next_begin(received));
+    }
+    const std::size_t body_begin = begin_string_end + 1 + length_end + 1;
+    const std::size_t body_end = body_begin + length;
+    const std::size_t frame_bytes = body_end + trailer_bytes;
+    if (frame_bytes > bytes_max) return garbled(frame_fault::too_long, next_begin(received));
+    if (received.size() < frame_bytes) return frame_result();
+    if (length == 0 || received[body_end - 1] != soh || !is_trailer(received.substr(body_end))) {
+        return garbled(frame_fault::wrong_length, next_begin(received));
+    }
+    std::size_t claimed = 0;
+    static_cast<void>(read_digits(received.substr(body_end + 3, 3), &claimed));
+    if (claimed != sum_of_bytes(received.substr(0, body_end))) return garbled(frame_fault::wrong_checksum, frame_bytes);
+    if (received.substr(body_begin, 3) != "35="sv) return garbled(frame_fault::no_message_type, frame_bytes);
+    frame_result result;
+    result.state = frame_state::complete;
+    result.bytes = frame_bytes;
+    result.body_begin = body_begin;
+    result.body_end = body_end;
+    return result;
+}
+
+}  // namespace corro::fix
