@@ -39,6 +39,7 @@ registry make_registry(const lab_options& options) {
     declare_matching_implied(all);
     declare_facility(all);
     declare_venue(all);
+    declare_simulation(all);
 
     implement_coro_corro(all);
     implement_dispatch_corro(all, dispatch);
@@ -56,6 +57,7 @@ registry make_registry(const lab_options& options) {
     implement_fan_out_corro(all);
     implement_facility_corro(all);
     implement_venue_corro(all);
+    implement_simulation(all);
     for (const asio_peer& asio : asio_peers()) asio.implement(all, dispatch, http);
     implement_coro_plain(all);
     implement_sockets_raw_epoll(all);

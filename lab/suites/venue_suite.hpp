@@ -1,4 +1,5 @@
-// Suite `venue`: its declaration and its subjects. Separate from the other suites, because it needs the whole exchange.
+// Suites `venue` and `simulation`: their declarations and subjects. Separate from the other suites, because they need
+// the whole exchange.
 //
 // Threads: one.
 #pragma once
@@ -19,6 +20,10 @@ void implement_venue_corro(registry& into);
 // What no peer has: how long a venue takes to come back.
 void declare_venue_recovery(registry& into);
 void implement_venue_recovery(registry& into);
+
+// A venue and its clients in the simulated world.
+void declare_simulation(registry& into);
+void implement_simulation(registry& into);
 
 /// Every row, by this exchange.
 void implement_venue(registry& into, const std::string& subject, const venue_server& server);

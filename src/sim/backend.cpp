@@ -259,6 +259,12 @@ void backend::note(socket& on) {
     on.has_news = true;
     events_.push_back(&on);
     collected_count_ = events_.size();
+    process_.where().agenda().list(*this);
+}
+
+void backend::wake() noexcept {
+    is_woken_ = true;
+    process_.where().agenda().list(*this);
 }
 
 void backend::dispatch_one() noexcept {

@@ -9,13 +9,14 @@
 #include <unordered_map>
 
 #include "io/loop/backend.hpp"
+#include "sim/agenda.hpp"
 #include "sim/socket.hpp"
 
 namespace corro::sim {
 
 class process;
 
-class backend final : public io::backend {
+class backend final : public io::backend, public agenda::member {
  public:
     explicit backend(process& of);
     ~backend() override;
@@ -47,7 +48,7 @@ class backend final : public io::backend {
     void abandon(io::operation& what) noexcept override { unpark(what); }
     void wait(std::chrono::nanoseconds timeout) noexcept override;
     void dispatch_one() noexcept override;
-    void wake() noexcept override { is_woken_ = true; }
+    void wake() noexcept override;
     void tear_down() noexcept override {}
 
     // For the world, its network and the process.

@@ -18,10 +18,21 @@ class byte_queue {
 
     void add(std::span<const std::byte> more) { bytes_.insert(bytes_.end(), more.begin(), more.end()); }
 
+    /// The oldest bytes. @pre It has `count`.
+    [[nodiscard]] std::span<const std::byte> front(std::size_t count) const noexcept {
+        return std::span(bytes_).subspan(head_, count);
+    }
+
     /// Moves at most `room` bytes to `into`. @return How many.
     std::size_t take(std::byte* into, std::size_t room) {
         const std::size_t count = std::min(room, size());
         std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(head_), count, into);
+        drop(count);
+        return count;
+    }
+
+    /// Removes the oldest bytes. @pre It has `count`.
+    void drop(std::size_t count) {
         head_ += count;
         if (head_ == bytes_.size()) {
             clear();
@@ -29,7 +40,6 @@ class byte_queue {
             bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(head_));
             head_ = 0;
         }
-        return count;
     }
 
     void clear() noexcept {

@@ -101,8 +101,9 @@ bool connection::make_callee(socket& acceptor) {
     direction& back = directions_[callee];
     back.from = directions_[caller].to = made.get();
     // An acceptor that went before its answer arrived may have left packets of an earlier try, which nobody takes.
-    for (packet& each : back.under_way) each = packet{packet_kind::nothing, {}};
+    for (packet& each : back.under_way) each = packet{.what = packet_kind::nothing};
     back.lost.clear();
+    back.bytes.clear();
     back.sent_bytes = back.arrived_bytes = back.known_read_bytes = back.read_bytes = 0;
     back.vanished = false;
     acceptor.arrived.push_back(std::move(made));
@@ -113,7 +114,7 @@ bool connection::make_callee(socket& acceptor) {
 void connection::answered(end /*of*/) {
     if (is_established_) return;
     socket* const from = directions_[caller].from;
-    if (from == nullptr) return put(caller, {packet_kind::reset, {}});
+    if (from == nullptr) return put(caller, {.what = packet_kind::reset});
     is_established_ = true;
     from->is_connected = true;
     from->remote = address_;
@@ -150,13 +151,12 @@ std::size_t connection::send(end from, std::span<const std::byte> bytes) {
         way.waits = true;
         if (way.read_bytes > way.known_read_bytes && !way.tells) tell(other(from));
     }
-    for (std::span<const std::byte> rest = bytes.first(count); !rest.empty();) {
-        const std::size_t size = way.over->piece_bytes(rest.size());
-        packet piece{
-            packet_kind::bytes, {rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(size)}, way.sent_bytes};
-        way.sent_bytes += size;
-        put(from, std::move(piece));
-        rest = rest.subspan(size);
+    way.bytes.add(bytes.first(count));
+    for (std::size_t rest = count; rest != 0;) {
+        const packet piece{.bytes = way.over->piece_bytes(rest), .offset = way.sent_bytes};
+        way.sent_bytes += piece.bytes;
+        rest -= piece.bytes;
+        put(from, piece);
     }
     return count;
 }
@@ -168,43 +168,46 @@ void connection::put(end from, packet what) {
     what.is_lost = !is_passable(way);
     if (what.is_lost && resets) return;
     // What still travels stays in front, although some of it may turn out to be lost.
-    if (way.under_way.empty() && (what.is_lost || !way.lost.empty())) return lose(from, std::move(what));
-    std::uint64_t at = way.over->arrival_ns(now_ns(), what.bytes.size());
+    if (way.under_way.empty() && (what.is_lost || !way.lost.empty())) return lose(from, what);
+    std::uint64_t at = way.over->arrival_ns(now_ns(), what.bytes);
     if (way.over->loses_packet()) at += in_ns(stream_retry);
     at = std::max(at, way.last_arrival_ns);
     way.last_arrival_ns = at;
-    way.under_way.push_back(std::move(what));
+    way.under_way.push_back(what);
     if (at == now_ns() && way.under_way.size() == 1) return arrive(from);
     plan(at, &connection::arrive, from);
 }
 
 void connection::arrive(end from) {
     direction& way = directions_[from];
-    packet what = std::move(way.under_way.front());
+    const packet what = way.under_way.front();
     way.under_way.pop_front();
     // Nobody takes bytes of a connection whose answer was lost.
     const bool is_known = is_established_ || from == caller;
     if (way.lost.empty() && !what.is_lost && is_known && is_passable(way)) return deliver(from, what);
-    if (what.what != packet_kind::reset) lose(from, std::move(what));
+    if (what.what != packet_kind::reset) lose(from, what);
 }
 
-void connection::deliver(end from, packet& what) {
+void connection::deliver(end from, const packet& what) {
     direction& way = directions_[from];
-    network_.record(way.source->number(), way.target->number(), what.bytes);
+    const std::span<const std::byte> bytes = way.bytes.front(what.bytes);
+    network_.record(way.source->number(), way.target->number(), bytes);
     socket* const to = way.to;
     if (to == nullptr) {
+        way.bytes.drop(what.bytes);
         // A kernel answers bytes for a closed socket, and anything for one that it never had.
         const bool asks = what.what == packet_kind::bytes || what.what == packet_kind::end_of_stream;
         const bool answers = what.what == packet_kind::bytes || (asks && directions_[other(from)].vanished);
-        if (answers) put(other(from), {packet_kind::reset, {}});
+        if (answers) put(other(from), {.what = packet_kind::reset});
         return;
     }
     switch (what.what) {
         case packet_kind::nothing: return;
         case packet_kind::bytes:
             CORRO_ASSERT(what.offset == way.arrived_bytes, "a stream keeps its order");
-            way.arrived_bytes += what.bytes.size();
-            to->inbox.add(what.bytes);
+            way.arrived_bytes += what.bytes;
+            to->inbox.add(bytes);
+            way.bytes.drop(what.bytes);
             break;
         case packet_kind::end_of_stream: to->peer_has_ended = true; break;
         case packet_kind::reset: {
@@ -217,7 +220,7 @@ void connection::deliver(end from, packet& what) {
 
 void connection::lose(end from, packet what) {
     direction& way = directions_[from];
-    way.lost.push_back(std::move(what));
+    way.lost.push_back(what);
     if (std::exchange(way.retries, true)) return;
     way.lost_since_ns = now_ns();
     way.retry_ns = in_ns(stream_retry);
@@ -234,7 +237,7 @@ void connection::retry(end from) {
         return plan(way.last_arrival_ns, &connection::retry, from);
     }
     if (is_passable(way)) {
-        for (packet& each : std::exchange(way.lost, {})) put(from, std::move(each));
+        for (const packet& each : std::exchange(way.lost, {})) put(from, each);
         return;
     }
     std::uint64_t limit = in_ns(stream_timeout);
@@ -253,7 +256,8 @@ void connection::retry(end from) {
 void connection::give_up_lost(direction& way) noexcept {
     if (way.lost.empty()) return;
     way.lost.clear();
-    for (packet& each : way.under_way) each = packet{packet_kind::nothing, {}};
+    way.bytes.clear();
+    for (packet& each : way.under_way) each = packet{.what = packet_kind::nothing};
 }
 
 /// The kernel of this end gives up the connection.
@@ -298,7 +302,7 @@ void connection::told(end reader) {
 // Ends.
 
 void connection::end_sending(end from) {
-    put(from, {packet_kind::end_of_stream, {}});
+    put(from, {.what = packet_kind::end_of_stream});
 }
 
 void connection::close(end at, bool resets) {
@@ -308,9 +312,9 @@ void connection::close(end at, bool resets) {
     if (closed == nullptr || way.target == nullptr) return;
     if (at == caller && !is_established_) return;  // the callee learns it when it answers
     if (resets) {
-        put(at, {packet_kind::reset, {}});
+        put(at, {.what = packet_kind::reset});
     } else if (!closed->send_is_over) {
-        put(at, {packet_kind::end_of_stream, {}});
+        put(at, {.what = packet_kind::end_of_stream});
     }
 }
 

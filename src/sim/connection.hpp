@@ -18,8 +18,8 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <vector>
 
+#include "sim/byte_queue.hpp"
 #include "sim/socket.hpp"
 
 namespace corro::sim {
@@ -72,9 +72,9 @@ class connection : public std::enable_shared_from_this<connection> {
     enum class packet_kind : std::uint8_t { bytes, end_of_stream, reset, nothing };
     struct packet {
         packet_kind what = packet_kind::bytes;
-        std::vector<std::byte> bytes;
-        std::uint64_t offset = 0;  // of the bytes, in the stream
         bool is_lost = false;      // it leaves, and does not arrive
+        std::size_t bytes = 0;     // how many it carries
+        std::uint64_t offset = 0;  // of the first of them, in the stream
     };
     /// From one end to the other.
     struct direction {
@@ -83,6 +83,7 @@ class connection : public std::enable_shared_from_this<connection> {
         host* source = nullptr;
         host* target = nullptr;  // null for an address that nobody has
         link* over = nullptr;    // null without a target
+        byte_queue bytes;        // of the packets under way and lost
         std::deque<packet> under_way;
         std::deque<packet> lost;          // to be sent again
         std::uint64_t lost_since_ns = 0;  // of the first of them
@@ -117,7 +118,7 @@ class connection : public std::enable_shared_from_this<connection> {
 
     void put(end from, packet what);
     void arrive(end from);
-    void deliver(end from, packet& what);
+    void deliver(end from, const packet& what);
     void lose(end from, packet what);
     void retry(end from);
     static void give_up_lost(direction& way) noexcept;

@@ -2,30 +2,37 @@
 //
 // Units:   nanoseconds of the world's time.
 // Threads: one.
-// Cost:    logarithmic; no allocation for actions that capture at most two pointers.
+// Cost:    logarithmic; no allocation for small actions (sim/action.hpp) once the queue has had its largest size.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <utility>
 #include <vector>
 
 #include "base/assert.hpp"
+#include "sim/action.hpp"
 
 namespace corro::sim {
 
 class event_queue {
  public:
-    using action = std::function<void()>;
-
     [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
     [[nodiscard]] std::size_t size() const noexcept { return heap_.size(); }
 
     /// Plans `what` for `at_ns`. Among events of one time, the one that was planned first comes first.
     void add(std::uint64_t at_ns, action what) {
-        heap_.push_back({at_ns, ++planned_count_, std::move(what)});
-        std::ranges::push_heap(heap_, &comes_later);
+        std::size_t place = actions_.size();
+        if (free_.empty()) {
+            actions_.push_back(std::move(what));
+        } else {
+            place = free_.back();
+            free_.pop_back();
+            actions_[place] = std::move(what);
+        }
+        heap_.push_back({at_ns, ++planned_count_, place});
+        std::push_heap(heap_.begin(), heap_.end(), comes_later());
     }
 
     /// The time of the next event. @pre not empty (asserted).
@@ -37,23 +44,28 @@ class event_queue {
     /// Removes the next event. @pre not empty (asserted).
     [[nodiscard]] action take() {
         CORRO_ASSERT(!heap_.empty(), "there is no next event");
-        std::ranges::pop_heap(heap_, &comes_later);
-        action what = std::move(heap_.back().what);
+        std::pop_heap(heap_.begin(), heap_.end(), comes_later());
+        const std::size_t place = heap_.back().place;
         heap_.pop_back();
-        return what;
+        free_.push_back(place);
+        return std::move(actions_[place]);
     }
 
  private:
     struct planned {
         std::uint64_t at_ns;
         std::uint64_t number;
-        action what;
+        std::size_t place;  // in `actions_`
     };
-    static bool comes_later(const planned& a, const planned& b) noexcept {
-        return a.at_ns != b.at_ns ? a.at_ns > b.at_ns : a.number > b.number;
-    }
+    struct comes_later {
+        bool operator()(const planned& a, const planned& b) const noexcept {
+            return a.at_ns != b.at_ns ? a.at_ns > b.at_ns : a.number > b.number;
+        }
+    };
 
     std::vector<planned> heap_;
+    std::vector<action> actions_;
+    std::vector<std::size_t> free_;  // places in `actions_`
     std::uint64_t planned_count_ = 0;
 };
 

@@ -49,8 +49,14 @@ void host::cut_power() {
     disk_.cut_power(power_cuts_);
 }
 
-void host::set_clock_rate(std::int64_t ppb) noexcept {
+void host::set_clock_rate(std::int64_t ppb) {
     clock_.set_rate(world_.now_ns(), ppb);
+    world_.agenda().list_all();
+}
+
+void host::set_paused(bool paused) {
+    is_paused_ = paused;
+    world_.agenda().list_all();
 }
 
 }  // namespace corro::sim

@@ -55,13 +55,13 @@ class host {
     [[nodiscard]] bool is_on() const noexcept { return is_on_; }
 
     /// While a host is paused, its processes do nothing; what is sent to it waits in its kernel.
-    void set_paused(bool paused) noexcept { is_paused_ = paused; }
+    void set_paused(bool paused);
     [[nodiscard]] bool is_paused() const noexcept { return is_paused_; }
 
     /// Sets its time of day forward, or back.
     void set_wall_clock_forward(std::chrono::nanoseconds by) noexcept { clock_.set_wall_forward(by); }
     /// From now on its clocks gain `ppb` nanoseconds in each second, or lose them; see host_clock.
-    void set_clock_rate(std::int64_t ppb) noexcept;
+    void set_clock_rate(std::int64_t ppb);
 
     [[nodiscard]] host_clock& clock() noexcept { return clock_; }
     [[nodiscard]] const host_clock& clock() const noexcept { return clock_; }

@@ -168,8 +168,8 @@ std::uint64_t network::now_ns() const noexcept {
     return world_.now_ns();
 }
 
-void network::plan(std::uint64_t at_ns, std::function<void()> what) {
-    world_.plan(at_ns, std::move(what));
+void network::plan(std::uint64_t at_ns, action what) {
+    world_.plan_inside(at_ns, std::move(what));
 }
 
 void network::record(std::uint64_t from, std::uint64_t to, std::span<const std::byte> bytes) noexcept {

@@ -8,13 +8,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <span>
 #include <utility>
 
 #include "io/loop/backend.hpp"
+#include "sim/action.hpp"
 #include "sim/link.hpp"
 #include "sim/socket.hpp"
 
@@ -50,7 +50,7 @@ class network {
 
     // For connections.
     [[nodiscard]] std::uint64_t now_ns() const noexcept;
-    void plan(std::uint64_t at_ns, std::function<void()> what);
+    void plan(std::uint64_t at_ns, action what);
     void record(std::uint64_t from, std::uint64_t to, std::span<const std::byte> bytes) noexcept;
 
  private:

@@ -31,12 +31,12 @@ world& process::where() const noexcept {
 
 void process::join(backend& one) {
     backends_.push_back(&one);
-    where().join(one);
+    where().agenda().join(one);
 }
 
 void process::leave(backend& one) noexcept {
     std::erase(backends_, &one);
-    where().leave(one);
+    where().agenda().leave(one);
 }
 
 bool process::has_descriptor_left() const noexcept {
@@ -61,11 +61,12 @@ io::platform::made_backend process::make_backend() {
 }
 
 io::steady_time process::now() noexcept {
+    host_.clock().advance(where().now_ns());
     return io::steady_time(std::chrono::nanoseconds(host_.clock().now_ns()));
 }
 
 std::chrono::system_clock::time_point process::wall_now() noexcept {
-    return std::chrono::system_clock::time_point(world::beginning) + std::chrono::nanoseconds(host_.clock().now_ns()) +
+    return std::chrono::system_clock::time_point(world::beginning) + now().time_since_epoch() +
            host_.clock().wall_offset();
 }
 

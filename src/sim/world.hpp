@@ -7,10 +7,13 @@
 //     ...
 //     world.run_for(10min);                    // or io::block_on(here, work()), which steps all other contexts too
 //
-// Every context of every process is a member of the world. Contexts take their turns in the order in which they were
-// made; when none of them has anything to do, the time jumps to the next timer or the next event of the network, a disk
-// or a host. So ten minutes of heartbeats take as long as the heartbeats' own work, and the same seed gives the same
-// run, of which `digest` is a summary.
+// Every context of every process is a member of the world. Contexts that have something to do take their turns in the
+// order in which they were made; when none of them has, the time jumps to the next timer or the next event of the
+// network, a disk or a host. So ten minutes of heartbeats take as long as the heartbeats' own work, and the same seed
+// gives the same run, of which `digest` is a summary.
+//
+// Plain code, and actions that are planned, may do what they like with any context. A task acts on another context
+// only through what is meant for it: the network, `io::context::deliver` and what stands on that.
 //
 // A small world needs no hosts: `machine()` is a process on a host of its own, whose network takes no time.
 //
@@ -21,6 +24,9 @@
 //          each acceptor as many connections as its backlog says. Signals, child processes and what io::file_system
 //          opens are those of the process that simulates.
 // Threads: one.
+// Cost:    a turn costs what its contexts do, however many others wait. All contexts are looked at once by each call of
+//          `run_until` and its like, after a planned action, and when a context that plain code runs (io::block_on)
+//          waits.
 #pragma once
 
 #include <chrono>
@@ -35,6 +41,7 @@
 
 #include "base/hash.hpp"
 #include "base/random.hpp"
+#include "sim/agenda.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/host.hpp"
 #include "sim/network.hpp"
@@ -86,9 +93,9 @@ class world {
     void run_until_done(const std::function<bool()>& is_done);
 
     /// Lets `what` happen at a time that has not passed.
-    void plan(std::uint64_t at_ns, event_queue::action what) { events_.add(at_ns, std::move(what)); }
+    void plan(std::uint64_t at_ns, std::function<void()> what);
     /// Lets `what` happen after `time`.
-    void plan_after(std::chrono::nanoseconds time, event_queue::action what);
+    void plan_after(std::chrono::nanoseconds time, std::function<void()> what);
 
     /// A generator of random numbers for a purpose, whose draws move no other purpose's.
     [[nodiscard]] base::prng stream(std::string_view purpose) const noexcept { return base::prng(seed_of(purpose)); }
@@ -102,9 +109,13 @@ class world {
     void add_name(const std::string& name, std::vector<io::endpoint> addresses) { names_[name] = std::move(addresses); }
     [[nodiscard]] std::vector<io::endpoint> addresses_of(const std::string& name) const;
 
-    // For its processes and their backends.
-    void join(backend& member) { members_.push_back(&member); }
-    void leave(backend& member) noexcept;
+    /// How often a context was stepped: what the run has cost.
+    [[nodiscard]] std::uint64_t steps_count() const noexcept { return steps_count_; }
+
+    // For its processes, their backends, its hosts and its network.
+    [[nodiscard]] sim::agenda& agenda() noexcept { return agenda_; }
+    /// As `plan`, for what acts on contexts only through their backends.
+    void plan_inside(std::uint64_t at_ns, action what) { events_.add(at_ns, std::move(what)); }
     /// Goes on with the others until there is news for `waiting`, or its `timeout` is over (negative: none).
     void wait(backend& waiting, std::chrono::nanoseconds timeout);
     void record(std::uint64_t from, std::uint64_t to, std::span<const std::byte> bytes) noexcept;
@@ -112,8 +123,11 @@ class world {
 
  private:
     [[nodiscard]] bool step_others();
-    [[nodiscard]] std::uint64_t next_due_ns();
+    [[nodiscard]] std::uint64_t next_due_ns() const noexcept;
+    template <class Condition>
+    void go_on(std::uint64_t end, Condition is_done);
     void advance(std::uint64_t to_ns);
+    void set_clocks() noexcept;
 
     std::uint64_t seed_;
     std::uint64_t now_ns_ = 1'000'000'000;
@@ -121,11 +135,12 @@ class world {
     std::uint64_t numbers_count_ = 0;
     std::uint64_t turns_at_this_time_count_ = 0;
     std::uint64_t turns_at_one_time_max_ = 1'000'000;
+    std::uint64_t steps_count_ = 0;
     event_queue events_;
+    sim::agenda agenda_;
     sim::network network_;
     std::vector<std::unique_ptr<host>> hosts_;
     std::map<std::string, std::vector<io::endpoint>> names_;
-    std::vector<backend*> members_;  // in the order in which they were made
     process* machine_;
 };
 

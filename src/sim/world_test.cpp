@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <list>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/loop/context.hpp"
@@ -194,6 +198,80 @@ TEST(world, a_peer_that_does_not_read_holds_the_sender_up) {
     EXPECT_EQ(io::block_on(here, flood(*acceptor->local_endpoint())), stream_window_bytes);
     goes_on.set();
     io::block_on(here, serving.join());
+}
+
+/// Sends a byte and takes it back, again and again.
+io::task<void> chat(io::endpoint where, int rounds) {
+    io::context& here = co_await io::this_context();
+    auto stream = co_await io::tcp_stream::connect(here, where);
+    if (!stream) co_return;
+    std::array<std::byte, 1> room{};
+    for (int i = 0; i < rounds; ++i) {
+        const io::io_result sent = co_await stream->write_all(room);
+        const io::io_result got = co_await stream->read_exact(room);
+        if (!sent || !got) co_return;
+    }
+}
+
+io::task<void> wait_with_a_connection(io::endpoint where) {
+    io::context& here = co_await io::this_context();
+    const auto stream = co_await io::tcp_stream::connect(here, where);
+    static_cast<void>(co_await io::sleep_for(1h));
+}
+
+/// A context that has a connection, on which nothing is sent, and a timer.
+struct idle_client {
+    idle_client(world& in, io::endpoint where) : context(io::context_options(in.machine())) {
+        waiting.spawn(wait_with_a_connection(where));
+    }
+    io::context context;
+    io::task_scope waiting{context};
+};
+
+/// The steps of a conversation beside contexts that wait.
+std::uint64_t steps_of_conversation(int rounds, std::size_t idle_count) {
+    world w(1);
+    w.link_between(w.machine().on(), w.machine().on()).options().latency_max = 10us;
+    io::context server{io::context_options(w.machine())};
+    auto acceptor = io::tcp_acceptor::open(server, io::endpoint::loopback(0));
+    const io::endpoint where = *acceptor->local_endpoint();
+    std::list<idle_client> idle;
+    for (std::size_t i = 0; i < idle_count; ++i) idle.emplace_back(w, where);
+    w.run_for(1s);
+    io::context client{io::context_options(w.machine())};
+    const std::uint64_t before = w.steps_count();
+    {
+        std::string heard;
+        io::task_scope serving(server);
+        io::task_scope talking(client);
+        std::vector<io::tcp_stream> taken;  // those of the idle clients
+        const auto accept_all = [](io::tcp_acceptor* on, std::size_t count,
+                                   std::vector<io::tcp_stream>* into) -> io::task<void> {
+            for (std::size_t i = 0; i < count; ++i) {
+                auto stream = co_await on->accept();
+                if (stream) into->push_back(std::move(*stream));
+            }
+        };
+        io::block_on(server, accept_all(&*acceptor, idle_count, &taken));
+        serving.spawn(serve_one(&*acceptor, &heard));
+        talking.spawn(chat(where, rounds));
+        w.run_for(1min);
+        EXPECT_EQ(heard.size(), static_cast<std::size_t>(rounds));
+        serving.request_stop();
+        io::block_on(client, talking.join());
+        io::block_on(server, serving.join());
+    }
+    const std::uint64_t steps = w.steps_count() - before;
+    for (idle_client& each : idle) each.waiting.request_stop();
+    for (idle_client& each : idle) io::block_on(each.context, each.waiting.join());
+    return steps;
+}
+
+TEST(world, a_message_costs_the_same_beside_any_number_of_idle_contexts) {
+    const std::uint64_t alone = steps_of_conversation(1'000, 0) - steps_of_conversation(100, 0);
+    const std::uint64_t among_many = steps_of_conversation(1'000, 200) - steps_of_conversation(100, 200);
+    EXPECT_EQ(among_many, alone);
+    EXPECT_LT(alone, 900U * 12);
 }
 
 using world_death = testing::Test;

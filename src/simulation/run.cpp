@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint32_t instruments_count = 2;
 constexpr std::uint32_t accounts_count = 2;
-constexpr std::uint32_t sessions_of_account = 8;
+constexpr std::uint32_t sessions_of_account_min = 8;
 constexpr std::chrono::milliseconds turn{1};
 const io::endpoint venue_address = io::endpoint::ipv4({10, 0, 0, 1}, 0);
 
@@ -55,12 +55,13 @@ node::configuration configuration_of(const plan& whole) {
         i.price_high = domain::price_ticks{20'000};
         c.instruments.push_back(i);
     }
+    const auto traders_of_account = static_cast<std::uint32_t>(whole.traders_count / accounts_count + 1);
     for (std::uint32_t id = 1; id <= accounts_count; ++id) {
         gateway::account a;
         a.id = domain::account_id{id};
         a.name = "account " + std::to_string(id);
         a.key.fill(static_cast<std::byte>(id));
-        a.sessions_count = sessions_of_account;
+        a.sessions_count = std::max(sessions_of_account_min, traders_of_account);
         c.accounts.push_back(a);
     }
     return c;

@@ -122,7 +122,9 @@ io::task<void> trader::exchange_messages() {
             const auto written = co_await io::with_timeout(3 * client_heartbeat, session_->flush());
             if (error_of(written)) co_return;
         }
-        const std::chrono::nanoseconds patience = std::clamp<std::chrono::nanoseconds>(next_send_ - now, 100us, 100ms);
+        const bool waits_for_answers = settings_.think_time.count() == 0;
+        const std::chrono::nanoseconds patience =
+            waits_for_answers ? 100ms : std::clamp<std::chrono::nanoseconds>(next_send_ - now, 100us, 100ms);
         const auto filled = co_await io::with_timeout(patience, session_->fill());
         const std::error_code read = error_of(filled);
         if (!read) heard = since_beginning(here);
@@ -135,8 +137,10 @@ void trader::send_what_is_due(std::chrono::nanoseconds now) {
     if (now < next_send_) return;
     next_send_ = now + std::chrono::nanoseconds(static_cast<std::int64_t>(
                            random_.below(static_cast<std::uint64_t>(settings_.think_time.count()) * 2 + 1)));
-    if (finishing_ || trader_->outstanding_count() >= settings_.outstanding_max) return;
-    if (session_->send(trader_->next_request()) == 0) found_->add("O1", "a request does not fit an empty buffer");
+    do {
+        if (finishing_ || trader_->outstanding_count() >= settings_.outstanding_max) return;
+        if (session_->send(trader_->next_request()) == 0) found_->add("O1", "a request does not fit an empty buffer");
+    } while (settings_.think_time.count() == 0);
 }
 
 /// Takes the answers that have arrived. False if the session has ended.

@@ -36,7 +36,7 @@ struct trader_settings {
     io::endpoint venue;
     client::credentials who;
     std::size_t outstanding_max = 0;
-    std::chrono::nanoseconds think_time{};
+    std::chrono::nanoseconds think_time{};  ///< 0: as many requests as may be outstanding, at once
     std::uint64_t seed = 0;
     std::uint64_t first_order_name = 0;
 };

@@ -15,6 +15,10 @@ platform& platform_of(const context_options& options) noexcept {
     return options.on != nullptr ? *options.on : default_platform();
 }
 
+/// Marks, in `deliveries_`, a context that has nothing to do between two steps: a delivery wakes its backend, so that
+/// its platform knows which context to step. Both run on one thread, so nothing else has to be agreed.
+constinit remote_item between_steps{nullptr, nullptr};
+
 }  // namespace
 
 void operation::on_stop(stop_callback& self) noexcept {
@@ -98,7 +102,12 @@ bool context::step() noexcept {
     bool any = take_deliveries();
     any = any || !ready_.empty() || !after_events_.empty() || backend_->collected_count() != 0;
     any = any || timers_.has_newcomers() || (!timers_.empty() && timers_.is_due(now()));
-    if (any) turn();
+    if (any) {
+        turn();
+    } else {
+        remote_item* none = nullptr;
+        deliveries_.compare_exchange_strong(none, &between_steps, std::memory_order_acq_rel, std::memory_order_relaxed);
+    }
     stepping_ = false;
     leave();
     return any;
@@ -177,10 +186,11 @@ void context::poll_or_sleep(steady_time now) noexcept {
 void context::deliver(remote_item& item) noexcept {
     remote_item* first = deliveries_.load(std::memory_order_relaxed);
     do {
-        item.next_remote = first == asleep() ? nullptr : first;
+        item.next_remote = first == asleep() || first == &between_steps ? nullptr : first;
     } while (!deliveries_.compare_exchange_weak(first, &item, std::memory_order_acq_rel, std::memory_order_relaxed));
     // Once the item is in the list, its receiver may continue and destroy the context. If the loop sleeps, we must
     // still wake it; the destructor waits for that.
+    if (first == &between_steps) return backend_->wake();
     if (first != asleep()) return;
     backend_->wake();
     wake_ups_done_count_.fetch_add(1, std::memory_order_release);
@@ -192,7 +202,7 @@ bool context::take_deliveries() noexcept {
 }
 
 bool context::take_in(remote_item* newest_first, bool slept) noexcept {
-    if (newest_first == asleep()) return false;
+    if (newest_first == asleep() || newest_first == &between_steps) return false;
     if (slept) ++wake_ups_owed_count_;
     remote_item* oldest_first = nullptr;
     while (newest_first != nullptr) {
