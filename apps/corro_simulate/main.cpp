@@ -22,6 +22,7 @@
 #include "base/defect.hpp"
 #include "simulation/plan.hpp"
 #include "simulation/run.hpp"
+#include "simulation/timeline.hpp"
 
 namespace corro::app {
 namespace {
@@ -99,13 +100,13 @@ void say_last_words(int /*signal*/) {
 
 /// Runs a plan. If an assertion ends the process, its last line has the command that repeats the run.
 simulation::run_result run_plan(const simulation::plan& whole, const simulate_options& options,
-                                const simulation::trace& tell = {}) {
+                                const simulation::trace& tell = {}, simulation::run_watcher* watcher = nullptr) {
     const auto written =
         fmt::format_to_n(said_at_abort.text.data(), said_at_abort.text.size(),
                          "seed {} fails an assertion; to repeat: corro simulate --seed {} --seconds {}\n", whole.seed,
                          whole.seed, options.seconds);
     said_at_abort.size = std::min(written.size, said_at_abort.text.size());
-    return simulation::run(whole, tell);
+    return simulation::run(whole, tell, watcher);
 }
 
 /// The sums of several runs.
@@ -141,23 +142,31 @@ void print_faults(const simulation::plan& whole) {
     for (const simulation::fault& each : whole.faults) fmt::print("  {}\n", simulation::text_of(each));
 }
 
-/// Writes each event of a run as a line, for people.
+/// Writes what happens in a run: a timeline to a file whose name ends in .json, else a line for each event.
 class trace_writer {
  public:
-    explicit trace_writer(const std::string& path) {
+    trace_writer(const std::string& path, const simulation::plan& whole) {
         if (path.empty()) return;
+        if (path.ends_with(".json")) timeline_.emplace(whole);
         file_.open(path);
         if (!file_) throw std::runtime_error(fmt::format("{}: cannot be written", path));
     }
+    [[nodiscard]] simulation::run_watcher* watcher() { return timeline_ ? &*timeline_ : nullptr; }
     [[nodiscard]] simulation::trace writer() {
-        if (!file_.is_open()) return {};
+        if (!file_.is_open() || timeline_) return {};
         return [this](std::chrono::nanoseconds at, std::string_view what) {
             file_ << fmt::format("{:9.6f} s  {}\n", seconds(at), what);
         };
     }
 
+    /// @pre The run has ended.
+    void finish() {
+        if (timeline_) file_ << timeline_->text();
+    }
+
  private:
     std::ofstream file_;
+    std::optional<simulation::timeline> timeline_;
 };
 
 /// What a failing run found, and the shortest list of faults that was found to fail too.
@@ -173,8 +182,9 @@ void print_failure(const simulation::plan& failing, const simulation::run_result
     }
     fmt::print("{} faults are enough:\n", shortest.faults.size());
     print_faults(shortest);
-    trace_writer to(options.trace_file);
-    static_cast<void>(simulation::run(shortest, to.writer()));
+    trace_writer to(options.trace_file, shortest);
+    static_cast<void>(simulation::run(shortest, to.writer(), to.watcher()));
+    to.finish();
     std::string without;
     for (const std::string& each : options.without) without += " --without " + each;
     fmt::print("corro {}; to repeat: corro simulate --seed {} --seconds {}{}\n", CORRO_VERSION, failing.seed,
@@ -189,8 +199,9 @@ int run_one(const simulate_options& options) {
     print_faults(whole);
     std::fflush(stdout);
     const stopwatch watch;
-    trace_writer to(options.trace_file);
-    const simulation::run_result result = run_plan(whole, options, to.writer());
+    trace_writer to(options.trace_file, whole);
+    const simulation::run_result result = run_plan(whole, options, to.writer(), to.watcher());
+    to.finish();
     fmt::print(
         "{} requests, {} answers, {} fills, {} feed messages; {} starts of the venue, {} reconnections\n"
         "{:.1f} s of virtual time in {:.2f} s; digest {:016x}, state hash {:016x}\n",
@@ -289,7 +300,8 @@ int main(int argc, char** argv) {
     command.add_option("--without", options->without, "Leave out a kind of fault; several with commas")
         .one_of(names_of_kinds())
         .separated_by(',');
-    command.add_option("--trace", options->trace_file, "Write what happens in the run to this file");
+    command.add_option("--trace", options->trace_file,
+                       "Write what happens in the run to this file; .json: for ui.perfetto.dev");
     command.add_flag("--all-faults", options->keeps_all_faults,
                      "Do not look for a shorter list of faults after a failure");
     add_defect_option(command, *options);

@@ -35,7 +35,9 @@ io::endpoint host::address_like(const io::endpoint& like) const noexcept {
 
 process& host::start_process(std::string name) {
     CORRO_ASSERT(is_on_, "a process needs a host with power");
-    return processes_.emplace_back(*this, ++processes_started_count_, std::move(name));
+    process& made = processes_.emplace_back(*this, ++processes_started_count_, std::move(name));
+    if (observer* const who = world_.watched_by()) who->process_started(made);
+    return made;
 }
 
 void host::forget_ended() {
@@ -47,6 +49,7 @@ void host::cut_power() {
     is_on_ = false;
     for (process& each : processes_) each.end(false);
     disk_.cut_power(power_cuts_);
+    say_changed();
 }
 
 void host::set_clock_rate(std::int64_t ppb) {
@@ -54,8 +57,18 @@ void host::set_clock_rate(std::int64_t ppb) {
     world_.agenda().list_all();
 }
 
+void host::restore_power() {
+    is_on_ = true;
+    say_changed();
+}
+
+void host::say_changed() {
+    if (observer* const who = world_.watched_by()) who->host_changed(*this);
+}
+
 void host::set_paused(bool paused) {
     is_paused_ = paused;
+    say_changed();
     world_.agenda().list_all();
 }
 

@@ -51,7 +51,7 @@ class host {
     /// All its processes end without a word to their peers, and the disk loses what the seed says of what was not
     /// synced. @pre It has power (asserted).
     void cut_power();
-    void restore_power() noexcept { is_on_ = true; }
+    void restore_power();
     [[nodiscard]] bool is_on() const noexcept { return is_on_; }
 
     /// While a host is paused, its processes do nothing; what is sent to it waits in its kernel.
@@ -69,6 +69,8 @@ class host {
     [[nodiscard]] sim::ports& ports() noexcept { return ports_; }
 
  private:
+    void say_changed();
+
     world& world_;
     std::uint64_t number_;
     std::string name_;

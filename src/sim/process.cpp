@@ -37,6 +37,7 @@ void process::join(backend& one) {
 void process::leave(backend& one) noexcept {
     std::erase(backends_, &one);
     where().agenda().leave(one);
+    if (backends_.empty()) say_ended();
 }
 
 bool process::has_descriptor_left() const noexcept {
@@ -54,6 +55,11 @@ void process::end(bool has_power) {
     if (!std::exchange(is_alive_, false)) return;
     for (backend* each : backends_) each->end_sockets(has_power);
     host_.disk().end_views(number_);
+    say_ended();
+}
+
+void process::say_ended() {
+    if (observer* const who = where().watched_by()) who->process_ended(*this);
 }
 
 io::platform::made_backend process::make_backend() {

@@ -66,6 +66,8 @@ class process final : public io::platform {
     void end(bool has_power);
 
  private:
+    void say_ended();
+
     host& host_;
     std::uint32_t number_;  // among the processes of its host, from 1
     std::string name_;

@@ -45,6 +45,7 @@
 #include "sim/event_queue.hpp"
 #include "sim/host.hpp"
 #include "sim/network.hpp"
+#include "sim/observer.hpp"
 #include "sim/process.hpp"
 
 namespace corro::sim {
@@ -112,7 +113,11 @@ class world {
     /// How often a context was stepped: what the run has cost.
     [[nodiscard]] std::uint64_t steps_count() const noexcept { return steps_count_; }
 
+    /// Tells `who` what happens to hosts and processes from now on; null: nobody.
+    void set_observer(observer* who) noexcept { observer_ = who; }
+
     // For its processes, their backends, its hosts and its network.
+    [[nodiscard]] observer* watched_by() const noexcept { return observer_; }
     [[nodiscard]] sim::agenda& agenda() noexcept { return agenda_; }
     /// As `plan`, for what acts on contexts only through their backends.
     void plan_inside(std::uint64_t at_ns, action what) { events_.add(at_ns, std::move(what)); }
@@ -138,6 +143,7 @@ class world {
     std::uint64_t steps_count_ = 0;
     event_queue events_;
     sim::agenda agenda_;
+    observer* observer_ = nullptr;
     sim::network network_;
     std::vector<std::unique_ptr<host>> hosts_;
     std::map<std::string, std::vector<io::endpoint>> names_;

@@ -94,13 +94,18 @@ struct client_host {
 
 class simulated_run {
  public:
-    simulated_run(const plan& whole, const trace& tell)
+    simulated_run(const plan& whole, const trace& tell, run_watcher* watcher)
         : plan_(whole),
           tell_(tell),
+          watcher_(watcher),
           world_(whole.seed),
           host_(world_.add_host("venue", {venue_address})),
           venue_(host_, configuration_of(whole), &result_.found),
           begin_(world_.now()) {
+        if (watcher_ != nullptr) {
+            world_.set_observer(watcher_);
+            watcher_->begins(world_);
+        }
         set_usual_links();
         add_clients();
     }
@@ -123,6 +128,21 @@ class simulated_run {
     [[nodiscard]] bool is_sound() const noexcept { return result_.found.empty(); }
     void say(std::string_view what) const {
         if (tell_) tell_(world_.now() - begin_, what);
+        if (watcher_ != nullptr) watcher_->told(what);
+    }
+    void sample() const {
+        if (watcher_ == nullptr) return;
+        run_sample now;
+        for (const trader* each : traders()) {
+            now.connected_count += each->is_connected() ? 1U : 0U;
+            now.outstanding_count += each->outstanding_count();
+        }
+        const client::feed_session* const feed = subscriber_.session();
+        if (venue_.is_serving() && feed != nullptr) {
+            const std::uint64_t next = venue_.now().feed_next_sequence();
+            now.feed_behind_count = next - std::min(next, feed->next_sequence());
+        }
+        watcher_->sampled(now);
     }
 
     void set_usual_links() {
@@ -164,6 +184,7 @@ class simulated_run {
     /// A millisecond of the world, and then what can only be done between its turns.
     void go_on() {
         world_.run_for(turn);
+        sample();
         const bool was_serving = was_serving_;
         venue_.tend();
         was_serving_ = venue_.is_serving();
@@ -324,6 +345,7 @@ class simulated_run {
 
     const plan plan_;
     const trace tell_;
+    run_watcher* const watcher_;
     run_result result_;
     sim::world world_;
     sim::link_options link_options_;
@@ -339,8 +361,8 @@ class simulated_run {
 
 }  // namespace
 
-run_result run(const plan& whole, const trace& tell) {
-    auto one = std::make_unique<simulated_run>(whole, tell);
+run_result run(const plan& whole, const trace& tell, run_watcher* watcher) {
+    auto one = std::make_unique<simulated_run>(whole, tell, watcher);
     run_result result = one->perform();
     if (one->is_stuck()) static_cast<void>(one.release());
     return result;

@@ -12,8 +12,13 @@
 #include <string>
 #include <string_view>
 
+#include "sim/observer.hpp"
 #include "simulation/findings.hpp"
 #include "simulation/plan.hpp"
+
+namespace corro::sim {
+class world;
+}
 
 namespace corro::simulation {
 
@@ -36,8 +41,32 @@ struct run_result {
 /// What happens, with its virtual time since the beginning of the run.
 using trace = std::function<void(std::chrono::nanoseconds at, std::string_view what)>;
 
-/// @param tell  Called for each fault and each change of the venue; may be empty.
-[[nodiscard]] run_result run(const plan& whole, const trace& tell = {});
+/// What is counted while a run goes on.
+struct run_sample {
+    std::uint64_t connected_count = 0;    ///< traders
+    std::uint64_t outstanding_count = 0;  ///< requests without an answer
+    std::uint64_t feed_behind_count = 0;  ///< messages that the subscriber lacks; 0 while the venue does not serve
+
+    friend bool operator==(const run_sample&, const run_sample&) noexcept = default;
+};
+
+/// Watches a run.
+class run_watcher : public sim::observer {
+ public:
+    /// The world outlasts the other calls.
+    virtual void begins(const sim::world& in) = 0;
+    /// As a trace.
+    virtual void told(std::string_view what) = 0;
+    /// About once in a virtual millisecond.
+    virtual void sampled(const run_sample& now) = 0;
+
+ protected:
+    ~run_watcher() = default;
+};
+
+/// @param tell     Called for each fault and each change of the venue; may be empty.
+/// @param watcher  Null for none.
+[[nodiscard]] run_result run(const plan& whole, const trace& tell = {}, run_watcher* watcher = nullptr);
 
 /// The shortest list of faults of a failing plan that was found to fail too: one fault after another is left out, as
 /// long as the same promise is broken, and again until none can be.

@@ -55,13 +55,15 @@ class trader {
     void end() noexcept { ending_ = true; }
 
     /// Whether it is on, and everything that it has sent is answered.
-    [[nodiscard]] bool is_settled() const noexcept {
-        return is_on_ && (trader_ == nullptr || trader_->outstanding_count() == 0);
-    }
+    [[nodiscard]] bool is_settled() const noexcept { return is_on_ && outstanding_count() == 0; }
     /// While settled: asks the venue for an echo, behind which no answer is missing. Then `has_echo`.
     void ask_for_echo() noexcept { wants_echo_ = true; }
     [[nodiscard]] bool has_echo() const noexcept { return has_echo_; }
 
+    [[nodiscard]] bool is_connected() const noexcept { return is_on_; }
+    [[nodiscard]] std::uint64_t outstanding_count() const noexcept {
+        return trader_ == nullptr ? 0 : trader_->outstanding_count();
+    }
     [[nodiscard]] std::size_t open_orders_count() const noexcept {
         return trader_ == nullptr ? 0 : trader_->open_orders_count();
     }
