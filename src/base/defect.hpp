@@ -29,12 +29,39 @@
     X(request_numbers_forgotten, "A start forgets which requests are in the journal")                                  \
     X(request_executed_twice, "A logon expects the session's last request again")                                      \
     X(resend_skips_answer, "A resend begins one answer too late")                                                      \
-    X(resend_repeats_content, "A resend sends its first answer under the numbers of the next ones, too")              \
+    X(resend_repeats_content, "A resend sends its first answer under the numbers of the next ones, too")               \
     X(answer_to_another_session, "One answer in sixty-four goes to the session beside its own")                        \
     X(feed_loses_message_at_snapshot, "The newest message of the feed is missing after a start from a snapshot")       \
     X(silent_peer_kept, "A session is never ended because its peer is silent")                                         \
     X(position_not_restored, "A start from a snapshot loses one position")                                             \
-    X(time_goes_back, "Venue time begins with the wall clock, also when the journal's last command is later")
+    X(time_goes_back, "Venue time begins with the wall clock, also when the journal's last command is later")          \
+    X(directory_name_not_synced, "A start makes the directory of a journal and does not sync its name")                \
+    X(full_segment_not_synced, "The next segment begins before the full one is synced")                                \
+    X(written_counts_as_durable, "An answer leaves when its command is written, before the sync")                      \
+    X(failed_sync_repeated, "The journal repeats a sync that failed, and believes the second one")                     \
+    X(part_of_block_taken_for_whole, "A block of the journal counts as written when a part of it is")                  \
+    X(snapshot_checksum_ignored, "A start loads a snapshot whose checksum is wrong")                                   \
+    X(snapshot_before_durable, "A snapshot may have commands that are written and not durable")                        \
+    X(snapshot_repeats_command, "A start from a snapshot executes its last command again")                             \
+    X(answers_dropped_behind_disk, "Answers that wait for the disk are dropped when there are many")                   \
+    X(throttle_forgotten, "A start from a snapshot forgets the counts of the throttle")                                \
+    X(time_follows_clock_at_once, "Venue time jumps with the wall clock")                                              \
+    X(cancels_missing_in_snapshot, "A snapshot lacks the requests for a cancel on disconnect")                         \
+    X(disconnect_cancel_left_out, "A lost connection does not cancel the orders of its session")                       \
+    X(absent_session_not_cancelled, "After a start, the orders of sessions that do not come back stay")                \
+    X(logout_cancels, "A logout cancels the orders of its session, like a lost connection")                            \
+    X(heartbeats_left_out, "A session that is idle gets no heartbeats")                                                \
+    X(fill_not_reported, "One fill in 64 is not reported to its session")                                              \
+    X(deletion_not_published, "One deletion of an order in 64 is missing in the feed")                                 \
+    X(picture_claims_next_message, "A snapshot of the books claims to contain the next message of the feed")           \
+    X(kill_switch_forgotten, "A start from a snapshot switches kill switches off")                                     \
+    X(lost_request_not_rejected, "A request that a crash took from one partition is never answered")                   \
+    X(lost_requests_rejected_late, "Sessions may log on before the requests that a crash took are rejected")           \
+    X(answers_merged_as_they_come, "Answers of partitions are numbered as they come, not in the order of requests")    \
+    X(gateway_gone_cancels_nothing, "Nothing is cancelled when a gateway dies")                                        \
+    X(request_not_noted_for_gateways, "A gateway that links again is not told which requests have been executed")      \
+    X(silent_link_kept, "A link is never ended because its other end is silent")                                       \
+    X(timers_early, "Timers fire after three quarters of their time")
 // clang-format on
 
 namespace corro::base {

@@ -139,6 +139,9 @@ std::error_code facility::state_machine::load(base::byte_source& source) noexcep
     sequence_ = domain::sequence_number{header.sequence};
     now_ = domain::time_ns{header.time};
     if (state_hash() != header.state_hash) return snapshot_errc::state_differs;
+    for (std::uint32_t id = 0; CORRO_DEFECT(kill_switch_forgotten) && id < options_.accounts_max; ++id) {
+        account_rules_.kill_account(domain::account_id{id}, false);
+    }
     if (CORRO_DEFECT(position_not_restored) && positions_.count() != 0) static_cast<void>(positions_.settle(0));
     return {};
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/defect.hpp"
 #include "journal/manifest.hpp"
 
 namespace corro::journal {
@@ -47,7 +48,7 @@ io::task<std::error_code> make_lasting_directory(storage* files, std::string pat
     if (names && std::ranges::find(*names, manifest_name) != names->end()) co_return std::error_code();
     const std::vector<parent> parents = parents_of(*files, path);
     std::error_code error = files->make_directory(path);
-    for (std::size_t i = 0; i < parents.size() && !error; ++i) {
+    for (std::size_t i = 0; i < parents.size() && !error && !CORRO_DEFECT(directory_name_not_synced); ++i) {
         error = co_await files->sync_directory(parents[i].path);
         // A directory that this user may not read, or that cannot be synced, was there before.
         const bool may_fail = error == std::errc::permission_denied || error == std::errc::invalid_argument;

@@ -136,6 +136,7 @@ io::task<void> writer::write_out(batch* from) {
         done = co_await write_block(from, index, count);
         if (!done) co_return;
         index += count;
+        if (CORRO_DEFECT(written_counts_as_durable)) acknowledge(written_sequence());
         const bool is_last = index == from->count;
         if (one_by_one || (is_last && options_.mode == durability::group)) {
             done = co_await sync();
@@ -191,7 +192,7 @@ io::task<bool> writer::write_marks_alone() {
 io::task<bool> writer::put(std::span<const std::byte> block) {
     CORRO_ASSERT(block.size() <= room_in_segment(), "a block fits its segment, in front of the seal");
     const io::io_result done = co_await file_->write_at(offset_, block);
-    if (done) co_return true;
+    if (done || (done.bytes != 0 && CORRO_DEFECT(part_of_block_taken_for_whole))) co_return true;
     fail(done.error, "writing failed", current_path());
     co_return false;
 }
@@ -228,7 +229,8 @@ io::task<std::error_code> writer::timed_sync() {
 /// Syncs the earlier writes.
 io::task<bool> writer::sync() {
     const std::uint64_t until = written_sequence();
-    const std::error_code error = co_await timed_sync();
+    std::error_code error = co_await timed_sync();
+    if (error && CORRO_DEFECT(failed_sync_repeated)) error = co_await timed_sync();
     if (error) {
         fail(error, "syncing failed", current_path());
         co_return false;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/defect.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
 #include "journal/writer.hpp"
@@ -89,7 +90,8 @@ io::task<bool> writer::next_segment() {
         fail(written.error, "writing the seal failed", path);
         co_return false;
     }
-    const bool synced = co_await sync();
+    bool synced = true;
+    if (!CORRO_DEFECT(full_segment_not_synced)) synced = co_await sync();
     if (!synced) co_return false;
     if (options_.mode == durability::group) acknowledge(synced_sequence_);
     while (!files_.has_spare() && !failed()) {

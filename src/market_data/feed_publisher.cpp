@@ -32,6 +32,8 @@ void feed_publisher::publish(const domain::event& event) noexcept {
     CORRO_ASSERT(domain::is_public(event.kind));
     CORRO_ASSERT(!is_closed_, "nothing may be published after close()");
     image_.apply(event, log_.next_sequence());
+    const bool is_lost = CORRO_DEFECT(deletion_not_published) && event.command.value % 64 == 0;
+    if (is_lost && event.kind == domain::event_kind::order_deleted) return;
     const std::span<std::byte> room = log_.reserve();
     const std::size_t size = wire::encode(event, image_.instruments().find_or_nameless(event.instrument),
                                           log_.next_sequence(), room.subspan(soup::header_bytes));

@@ -1,6 +1,7 @@
 #include "market_data/snapshot_source.hpp"
 
 #include "base/assert.hpp"
+#include "base/defect.hpp"
 #include "market_data/framed_messages.hpp"
 
 namespace corro::market_data {
@@ -28,7 +29,7 @@ std::vector<std::byte> make_snapshot(const market_image& image, std::uint64_t ne
     framed_messages to(bytes, wire::soup_bin_tcp::packet_type::sequenced_data);
     const domain::sequence_number last_command{image.last_command()};
     wire::snapshot_begin begin;
-    begin.last_sequence = domain::sequence_number{next_sequence - 1};
+    begin.last_sequence = domain::sequence_number{next_sequence - (CORRO_DEFECT(picture_claims_next_message) ? 0 : 1)};
     begin.last_command = last_command;
     begin.instruments_count = static_cast<std::uint32_t>(image.instruments().count());
     to.append(begin);

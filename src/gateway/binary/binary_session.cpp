@@ -104,7 +104,9 @@ io::task<void> binary_session::keep_alive() {
         if (stopped) co_return;
         switch (watch_.look()) {
             case heartbeat_watch::finding::nothing: break;
-            case heartbeat_watch::finding::heartbeat_is_due: put(wire::heartbeat{}); break;
+            case heartbeat_watch::finding::heartbeat_is_due:
+                if (!CORRO_DEFECT(heartbeats_left_out)) put(wire::heartbeat{});
+                break;
             case heartbeat_watch::finding::peer_is_silent:
                 if (CORRO_DEFECT(silent_peer_kept)) break;
                 ++shared_.statistics.idle_cut;

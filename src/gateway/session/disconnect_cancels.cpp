@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/defect.hpp"
 #include "gateway/session/disconnect_cancel.hpp"
 #include "gateway/session/queue_waits.hpp"
 #include "io/loop/timer.hpp"
@@ -36,6 +37,7 @@ io::task<void> disconnect_cancels::run() {
         const domain::session_id session{id};
         const domain::account_id account = std::exchange(states_[id].absent, domain::account_id{});
         if (account.value == 0 || sessions_.active(session) != nullptr) continue;
+        if (CORRO_DEFECT(absent_session_not_cancelled)) continue;
         bool taken = commands_.try_push(cancel_of_session(session, account));
         CORRO_ASSERT(taken, "the room was checked before");
         ++statistics_.cancels_after_start;
@@ -55,8 +57,9 @@ io::task<void> disconnect_cancels::begin(session* s) {
 }
 
 io::task<void> disconnect_cancels::end(session* s, bool has_logged_out) {
+    if (CORRO_DEFECT(logout_cancels)) has_logged_out = false;
     if (!s->cancels_on_disconnect_) co_return;
-    if (!has_logged_out) {
+    if (!has_logged_out && !CORRO_DEFECT(disconnect_cancel_left_out)) {
         ++statistics_.cancels_on_disconnect;
         static_cast<void>(co_await submit(&commands_, cancel_of_session(s->id(), s->owner())));
     }

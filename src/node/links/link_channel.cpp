@@ -8,6 +8,7 @@
 
 #include "base/assert.hpp"
 #include "base/byte_order.hpp"
+#include "base/defect.hpp"
 #include "io/loop/timer.hpp"
 #include "io/loop/yield.hpp"
 #include "node/links/link_path.hpp"
@@ -125,7 +126,7 @@ io::task<void> link_channel::keep_alive() {
         const std::error_code stopped = co_await io::sleep_for(link_look_interval);
         if (stopped) co_return;
         silent_looks = is_unresponsive() ? silent_looks + 1 : 0;
-        if (silent_looks >= link_silent_looks_max) {
+        if (silent_looks >= link_silent_looks_max && !CORRO_DEFECT(silent_link_kept)) {
             fell_silent_ = true;
             co_return close();
         }

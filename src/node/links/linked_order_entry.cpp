@@ -7,6 +7,7 @@
 
 #include "base/assert.hpp"
 #include "base/byte_order.hpp"
+#include "base/defect.hpp"
 #include "domain/private_event.hpp"
 #include "gateway/nonce.hpp"
 #include "gateway/order_entry_gateway.hpp"
@@ -200,6 +201,7 @@ void linked_order_entry::executed(const executed_command& what) {
         link->channel.put_record(link_message::overloaded, request_of(what));
     }
     // A request to all partitions may be refused by some of them only.
+    if (CORRO_DEFECT(request_not_noted_for_gateways)) return;
     if (!what.refused || what.copies != 0) answers_.note(request_of(what));
 }
 
@@ -365,7 +367,7 @@ io::task<bool> linked_order_entry::execute_own(std::vector<domain::command> comm
 
 // The gateway is gone: executes its cancels on disconnect.
 io::task<void> linked_order_entry::execute_cancels(gateway_link* link) {
-    while (!link->cancels.empty()) {
+    while (!link->cancels.empty() && !CORRO_DEFECT(gateway_gone_cancels_nothing)) {
         const auto [session, account] = *link->cancels.begin();
         link->cancels.erase(link->cancels.begin());
         const bool done = co_await execute_cancel(link->gateway, session, account);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/defect.hpp"
 #include "base/hash.hpp"
 #include "journal/advice.hpp"
 
@@ -67,7 +68,7 @@ io::task<journal_replay::tail> journal_replay::find_tail(const journal::stored_s
                            ": skipped, because the journal has another command with the sequence number of its last");
         co_return none;
     }
-    found.commands = commands->subspan(1);
+    found.commands = commands->subspan(CORRO_DEFECT(snapshot_repeats_command) ? 0 : 1);
     co_return found;
 }
 

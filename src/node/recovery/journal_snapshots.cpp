@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/defect.hpp"
 #include "io/loop/context.hpp"
 #include "journal/snapshot_store.hpp"
 #include "node/recovery/journal_replay.hpp"
@@ -95,6 +96,7 @@ moment_state journal_snapshots::look_at_moment() {
 }
 
 io::task<snapshot_outcome> journal_snapshots::make(const std::atomic<bool>* stopping) {
+    if (CORRO_DEFECT(snapshot_before_durable)) until_ = journal_.writer().written_sequence();
     const order_of_work work{&configuration_, until_, journal_.epoch(), stopping};
     made_snapshot made = co_await make_snapshot(&(co_await io::this_context()), work);
     made_ = made.outcome.commands;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/defect.hpp"
+
 namespace corro::node {
 namespace {
 
@@ -118,6 +120,7 @@ void lost_requests::forget_rejected() {
 }
 
 std::deque<domain::command> lost_requests::refusals(std::size_t most) {
+    if (CORRO_DEFECT(lost_request_not_rejected)) return {};
     for (std::uint32_t id = 0; id < sessions_.size(); ++id) {
         session_past& s = sessions_[id];
         if (s.has_more) add(id, s.account, s.last, s.last, std::numeric_limits<std::uint64_t>::max());

@@ -8,6 +8,7 @@
 #include "base/assert.hpp"
 #include "base/byte_order.hpp"
 #include "base/byte_stream.hpp"
+#include "base/defect.hpp"
 #include "node/configuration/limits.hpp"
 
 namespace corro::node {
@@ -32,7 +33,7 @@ void append_cancels(std::vector<std::byte>& bytes, const matching_host& host) {
     const std::span<const domain::account_id> of = host.disconnect_cancels();
     const auto count = static_cast<std::uint64_t>(
         std::ranges::count_if(of, [](domain::account_id account) { return account.value != 0; }));
-    if (count == 0) return;
+    if (count == 0 || CORRO_DEFECT(cancels_missing_in_snapshot)) return;
     append(bytes, mark_of_cancels);
     append(bytes, count);
     for (std::uint64_t session = 1; session < of.size(); ++session) {

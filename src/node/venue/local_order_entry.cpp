@@ -3,6 +3,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/defect.hpp"
 #include "io/loop/after_events.hpp"
 #include "io/loop/yield.hpp"
 #include "io/task/scope.hpp"
@@ -40,7 +41,9 @@ io::task<void> local_order_entry::run() {
     if (only_ == nullptr) {
         pumping.spawn(route_commands());
         // A session that logged on before these rejects would be promised answers that they push out of the log.
-        static_cast<void>(co_await io::with_timeout(past_requests_patience, wait_for_refusals()));
+        if (!CORRO_DEFECT(lost_requests_rejected_late)) {
+            static_cast<void>(co_await io::with_timeout(past_requests_patience, wait_for_refusals()));
+        }
     } else if (only_->thread == nullptr) {
         orders_.commands().set_direct_consumer(this);
         pumping.spawn(execute_commands());

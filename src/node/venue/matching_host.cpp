@@ -63,6 +63,7 @@ void matching_host::start_clock(std::chrono::system_clock::time_point wall, std:
 }
 
 void matching_host::update_clock(std::chrono::system_clock::time_point wall) noexcept {
+    if (CORRO_DEFECT(time_follows_clock_at_once)) time_.begin(elapsed_ns(), ns_of(wall), 0, 0);
     time_.look(elapsed_ns(), ns_of(wall));
     clock_offset_ns_.store(time_.offset_ns(), std::memory_order_relaxed);
 }
@@ -170,6 +171,7 @@ std::error_code matching_host::load(base::byte_source& source) {
         facility_.clear();
         return facility::snapshot_errc::damaged;
     }
+    if (CORRO_DEFECT(throttle_forgotten)) throttle_ = no_counts;
     const facility::snapshot_position position = facility_.position();
     sequence_ = position.sequence.value;
     last_ns_ = position.time.value;
@@ -225,6 +227,7 @@ void matching_host::consume(std::span<const domain::event> events) noexcept {
         if (taken == events.size()) [[likely]]
             return;
     }
+    if (CORRO_DEFECT(answers_dropped_behind_disk) && backlog_.size() > 32) return;
     backlog_.push(events.subspan(taken));
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/defect.hpp"
 
 namespace corro::io {
 namespace {
@@ -49,6 +50,7 @@ void timer_wheel::settle_newcomers(std::int64_t now_ns, timer_link& due) noexcep
         unlink(timer);
         if (timer.relative_) {
             timer.relative_ = false;
+            if (CORRO_DEFECT(timers_early)) timer.due_ns_ -= timer.due_ns_ / 4;
             timer.due_ns_ = timer.due_ns_ > due_ns_max - now_ns ? due_ns_max : now_ns + timer.due_ns_;
         }
         timer.due_ns_ = std::min(timer.due_ns_, due_ns_max);
