@@ -24,6 +24,9 @@ inline constexpr std::size_t fields_max_default = 1'024;
 /// The largest tag that is read. The standard ends below 50,000, and users define their own from 5,000 on.
 inline constexpr std::uint32_t tag_max = 99'999'999;
 
+/// The largest MsgSeqNum (34): far more than a session ever uses, and no number behind it overflows.
+inline constexpr std::uint64_t message_number_max = 1'000'000'000'000'000'000;
+
 static_assert(message_bytes_max_default <= message_bytes_max);
 
 }  // namespace corro::fix

@@ -78,6 +78,8 @@ class field_index {
     [[nodiscard]] std::string_view value(const field& of) const noexcept { return text_.substr(of.offset, of.size); }
     /// MsgType (35).
     [[nodiscard]] std::string_view message_type() const noexcept { return value(fields_[0]); }
+    /// The whole frame.
+    [[nodiscard]] std::string_view bytes() const noexcept { return text_; }
     /// BeginString (8).
     [[nodiscard]] std::string_view begin_string() const noexcept { return begin_string_; }
 

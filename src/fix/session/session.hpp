@@ -1,0 +1,202 @@
+// One end of a FIX session, as a function of the messages that come and of the time: what it answers, what it delivers,
+// and when it ends. It does no I/O; `take` gets frames, and what is to be sent stands in `output`.
+//
+//   logging_on ----> active ----> logging_out ----> over
+//        |              |                             ^
+//        +--------------+-----------------------------+
+//
+// Messages come to the application in the order of their numbers, each once. What is behind a gap is kept until the gap
+// is filled by the answer to one ResendRequest. A message that the peer asks for again is written again from the store,
+// with PossDupFlag (43) and OrigSendingTime (122); session messages become a gap fill.
+//
+// The sources: session.cpp (connecting, time, sending), session_taking.cpp (what messages do), session_resend.cpp.
+//
+// Units:   times are nanoseconds; of the wall clock since 1970, UTC.
+// Limits:  settings.messages_kept_max and bytes_kept_max behind a gap; a resend goes on only while the caller takes the
+//          output away.
+// Threads: one.
+// Cost:    no allocation for a message in order, after the buffers have grown; one copy of each message that is sent.
+// Source:  FIX session layer (FIX.4.2, FIX.4.4, FIXT.1.1).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fix/codec/field_index.hpp"
+#include "fix/codec/message_writer.hpp"
+#include "fix/session/message_store.hpp"
+#include "fix/session/settings.hpp"
+
+namespace corro::fix {
+
+/// A moment on both clocks.
+struct instant {
+    std::int64_t steady = 0;
+    std::int64_t wall = 0;
+};
+
+enum class session_phase : std::uint8_t {
+    logging_on,   ///< the peer's Logon is awaited
+    active,       ///< messages go both ways
+    logging_out,  ///< the answer to a Logout is awaited
+    over,         ///< the connection is to be closed when the output is written
+};
+
+/// What a message was.
+enum class taken : std::uint8_t {
+    by_session,      ///< of the session itself; or it was ignored, rejected, or kept behind a gap
+    logon,           ///< an acceptor's: call accept_logon or refuse_logon
+    by_application,  ///< read it with `message`
+};
+
+class session {
+ public:
+    /// @param store  Outlives the session.
+    session(session_settings settings, message_store& store);
+
+    // --- The connection ---------------------------------------------------------------------------------------------
+
+    /// The connection is there. An initiator sends its Logon.
+    /// @param credentials  Writes further fields of the Logon, as Username and Password; may be empty.
+    void begin(instant now, const std::function<void(message_writer&)>& credentials = {});
+    /// The connection has ended.
+    void end();
+
+    /// @param received  Begins with the frame.
+    /// @param frame     Complete.
+    taken take(std::string_view received, const frame_result& frame, instant now);
+    /// Takes the next message that was kept behind a gap, if the gap is filled. To be called until it returns nothing,
+    /// whenever `take` has returned.
+    [[nodiscard]] std::optional<taken> take_kept(instant now);
+    /// Whether there is one.
+    [[nodiscard]] bool has_kept() const noexcept {
+        return !kept_.empty() && kept_.begin()->first <= store_.next_received();
+    }
+
+    /// The message that was taken last. Valid until the next one is taken.
+    [[nodiscard]] const field_index& message() const noexcept { return message_; }
+    /// MsgSeqNum (34) of that message.
+    [[nodiscard]] std::uint64_t message_number() const noexcept { return number_; }
+
+    /// Answers the Logon, and the session is active.
+    void accept_logon(instant now);
+    /// Answers it with a Logout that contains the text.
+    void refuse_logon(std::string_view why, instant now);
+
+    // --- Time -------------------------------------------------------------------------------------------------------
+
+    /// Sends what is due: heartbeats, test requests. Ends the session when the peer is silent for too long.
+    void pass(instant now);
+    /// The steady time at which `pass` has something to do.
+    [[nodiscard]] std::int64_t next_time() const noexcept;
+
+    // --- Sending ----------------------------------------------------------------------------------------------------
+
+    /// Whether the application may send: the session is active, and no resend is under way.
+    [[nodiscard]] bool may_send() const noexcept { return phase_ == session_phase::active && !is_resending(); }
+    /// Begins an application message: MsgType and the header are written, and the caller writes the body.
+    /// @pre may_send() (asserted).
+    [[nodiscard]] message_writer& begin_message(std::string_view type, instant now);
+    /// Sends it. @return Its number; 0 if it is too long or the store has failed, which ends the session.
+    std::uint64_t send(instant now);
+    /// Sends BusinessMessageReject (j) for the message that was taken last.
+    void reject_business(std::uint32_t reason, std::string_view text, instant now);
+    /// Sends a Reject (3) for the message that was taken last, which the application could not read.
+    void reject(message_problem problem, instant now);
+    /// Begins the end. @param text  May be empty.
+    void log_out(std::string_view text, instant now);
+
+    /// Whether messages that the peer has asked for are still to be written: call `resend` when the output is short.
+    [[nodiscard]] bool is_resending() const noexcept { return resend_next_ <= resend_last_; }
+    /// Writes the next of them, until the output has this size.
+    void resend(std::size_t output_bytes, instant now);
+
+    /// What is to be written to the connection.
+    [[nodiscard]] std::string_view output() const noexcept { return std::string_view(output_).substr(output_begin_); }
+    void consume(std::size_t bytes) noexcept;
+
+    // --- State ------------------------------------------------------------------------------------------------------
+
+    [[nodiscard]] session_phase phase() const noexcept { return phase_; }
+    /// Why it is over, in words; for logs.
+    [[nodiscard]] std::string_view ended_because() const noexcept { return why_; }
+    [[nodiscard]] const session_settings& settings() const noexcept { return settings_; }
+    /// HeartBtInt (108), as agreed.
+    [[nodiscard]] std::chrono::seconds heartbeat() const noexcept { return heartbeat_; }
+
+ private:
+    enum class place : std::uint8_t { next, ahead, behind };
+
+    // session_taking.cpp
+    taken dispatch(const std::optional<message_problem>& problem, instant now);
+    [[nodiscard]] bool has_sound_header(instant now);
+    [[nodiscard]] bool has_right_names() const;
+    void take_duplicate(instant now);
+    taken take_logon(instant now);
+    void take_test_request(instant now);
+    void take_resend_request(instant now);
+    void take_sequence_reset(instant now);
+    void take_logout(instant now);
+    [[nodiscard]] place where_is(std::uint64_t number) const noexcept;
+    void keep();
+    void request_missing(instant now);
+    void count(std::uint64_t number);
+    void reject_as(reject_reason why, std::uint32_t tag, instant now);
+
+    // session_resend.cpp
+    void begin_resend(std::uint64_t first, std::uint64_t last);
+    void write_gap_fill(std::uint64_t first, std::uint64_t next, instant now);
+    [[nodiscard]] bool write_again(std::uint64_t number, std::string_view stored, instant now);
+
+    // session.cpp
+    void begin_session_message(std::string_view type, instant now);
+    void write_header(std::string_view type, std::uint64_t number, instant now, std::string_view original_time);
+    void emit(instant now);
+    void send_logon(instant now, bool resets, const std::function<void(message_writer&)>& credentials);
+    void send_logout(std::string_view text, instant now);
+    void fail(std::string_view why, instant now);
+    void finish(std::string_view why);
+    void store_failed();
+
+    session_settings settings_;
+    message_store& store_;
+    session_phase phase_ = session_phase::over;
+    std::string why_;
+
+    // The message that was taken last.
+    field_index message_;
+    std::string current_;  ///< its bytes, if it was kept
+    std::uint64_t number_ = 0;
+    bool is_duplicate_ = false;  ///< PossDupFlag (43)
+
+    // What is behind a gap.
+    std::map<std::uint64_t, std::string> kept_;
+    std::size_t kept_bytes_ = 0;
+    std::uint64_t requested_until_ = 0;  ///< a ResendRequest is not answered up to here; 0: none
+    std::int64_t requested_at_ = 0;
+
+    // Time.
+    std::chrono::seconds heartbeat_{};
+    std::int64_t phase_since_ = 0;
+    std::int64_t last_sent_ = 0;
+    std::int64_t last_received_ = 0;
+    std::int64_t test_sent_ = 0;  ///< 0: no TestRequest is unanswered
+    std::uint64_t tests_count_ = 0;
+
+    // Sending.
+    std::vector<char> room_;
+    message_writer writer_;
+    std::string output_;
+    std::size_t output_begin_ = 0;
+    std::uint64_t resend_next_ = 1;
+    std::uint64_t resend_last_ = 0;
+    field_index stored_;
+};
+
+}  // namespace corro::fix

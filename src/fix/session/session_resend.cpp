@@ -1,0 +1,81 @@
+// What the peer asks for again.
+#include <algorithm>
+
+#include "fix/codec/tags.hpp"
+#include "fix/session/session.hpp"
+
+namespace corro::fix {
+namespace {
+
+/// Whether the session writes the field itself.
+bool is_of_header(std::uint32_t tag) noexcept {
+    switch (tag) {
+        case tag::msg_type:
+        case tag::msg_seq_num:
+        case tag::poss_dup_flag:
+        case tag::sender_comp_id:
+        case tag::sender_sub_id:
+        case tag::sending_time:
+        case tag::target_comp_id:
+        case tag::target_sub_id:
+        case tag::orig_sending_time:
+        case tag::sender_location_id:
+        case tag::target_location_id: return true;
+        default: return false;
+    }
+}
+
+}  // namespace
+
+// A second request while one is under way begins where it says: the peer asks again for what it lacks.
+void session::begin_resend(std::uint64_t first, std::uint64_t last) {
+    resend_next_ = first;
+    resend_last_ = last;
+}
+
+void session::resend(std::size_t output_bytes, instant now) {
+    std::uint64_t gap = 0;  // the first of some numbers that are not sent again; 0: none
+    while (is_resending() && output().size() < output_bytes) {
+        const std::uint64_t number = resend_next_++;
+        const std::string_view stored = store_.find(number);
+        if (stored.empty()) {
+            if (gap == 0) gap = number;
+            // A store that has forgotten millions of numbers is left in steps.
+            if (number - gap < 100'000 || !is_resending()) continue;
+        }
+        if (gap != 0) write_gap_fill(gap, stored.empty() ? number + 1 : number, now);
+        gap = 0;
+        if (!stored.empty() && !write_again(number, stored, now)) write_gap_fill(number, number + 1, now);
+    }
+    if (gap != 0) write_gap_fill(gap, resend_next_, now);
+}
+
+// SequenceReset-GapFill: session messages are not sent again.
+void session::write_gap_fill(std::uint64_t first, std::uint64_t next, instant now) {
+    std::array<char, timestamp_format::bytes_max> time;
+    const std::size_t size = timestamp_format().write(now.wall, settings_.precision, time.data());
+    write_header("4", first, now, {time.data(), size});
+    writer_.put(tag::new_seq_no, next);
+    writer_.put(tag::gap_fill_flag, true);
+    output_.append(writer_.finish());
+    last_sent_ = now.steady;
+}
+
+// The body as it was; a header of today. False if the message that was stored is not one.
+bool session::write_again(std::uint64_t number, std::string_view stored, instant now) {
+    const frame_result frame = next_frame(stored, message_bytes_max);
+    if (frame.state != frame_state::complete || stored_.index(stored, frame)) return false;
+    const auto original = stored_.get(tag::sending_time);
+    if (!original) return false;
+    write_header(stored_.message_type(), number, now, *original);
+    for (const field& each : stored_.fields()) {
+        if (!is_of_header(each.tag)) writer_.put(each.tag, stored_.value(each));
+    }
+    const std::string_view message = writer_.finish();
+    if (message.empty()) return false;
+    output_.append(message);
+    last_sent_ = now.steady;
+    return true;
+}
+
+}  // namespace corro::fix

@@ -1,0 +1,50 @@
+// What two ends of a FIX session agree on, and how strict this end is.
+//
+// Source: FIX session layer, sections "Session identification" and "Establishing a FIX connection".
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "fix/codec/message_writer.hpp"
+
+namespace corro::fix {
+
+/// Which end connects, and sends its Logon first.
+enum class session_side : std::uint8_t { acceptor, initiator };
+
+/// The names of a session, from this end. Empty ones are not sent and not compared.
+struct session_identity {
+    std::string begin_string = "FIX.4.4";
+    std::string sender_comp_id;
+    std::string sender_sub_id;
+    std::string sender_location_id;
+    std::string target_comp_id;
+    std::string target_sub_id;
+    std::string target_location_id;
+    std::string default_appl_ver_id;  ///< DefaultApplVerID (1137): sent in the Logon of FIXT.1.1, "9" for FIX 5.0 SP2
+
+    friend bool operator==(const session_identity&, const session_identity&) = default;
+};
+
+struct session_settings {
+    session_side side = session_side::acceptor;
+    session_identity identity;
+    /// HeartBtInt (108) of an initiator; an acceptor takes the peer's. 0: none.
+    std::chrono::seconds heartbeat{30};
+    /// A message whose SendingTime (52) is further from this end's time of day is refused. 0: any is accepted.
+    std::chrono::seconds sending_time_tolerance{120};
+    std::chrono::milliseconds logon_timeout{10'000};
+    std::chrono::milliseconds logout_timeout{2'000};
+    time_precision precision = time_precision::milliseconds;
+    bool resets_on_logon = false;           ///< an initiator sends ResetSeqNumFlag (141); an acceptor resets for it
+    bool resets_on_logout = false;          ///< both numbers begin at 1 behind a Logout
+    bool resets_on_disconnect = false;      ///< both numbers begin at 1 behind the end of the connection
+    bool sends_next_expected = false;       ///< NextExpectedMsgSeqNum (789) in the Logon
+    std::size_t messages_kept_max = 1'024;  ///< behind a gap; those beyond are dropped, and come with the resend
+    std::size_t bytes_kept_max = 1024U * 1024;
+};
+
+}  // namespace corro::fix
