@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -22,6 +23,8 @@
 #include "base/defect.hpp"
 #include "simulation/plan.hpp"
 #include "simulation/run.hpp"
+#include "simulation/scale_model.hpp"
+#include "simulation/scale_plan.hpp"
 #include "simulation/timeline.hpp"
 
 namespace corro::app {
@@ -36,6 +39,7 @@ struct simulate_options {
     double seconds = 5;
     std::vector<std::string> without;
     std::string trace_file;
+    std::string plan_file;
     std::string defect;
     bool keeps_all_faults = false;
 };
@@ -262,7 +266,21 @@ void take_defect(const simulate_options& /*options*/) {}
 
 #endif
 
+int run_plan_file(const simulate_options& options) {
+    std::ifstream file(options.plan_file, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (!file) throw std::runtime_error(fmt::format("{}: cannot be read", options.plan_file));
+    const simulation::scale_plan plan = simulation::parse_scale_plan(text, options.plan_file);
+    const stopwatch watch;
+    const std::string report =
+        plan.partition_counts.empty() ? simulation::text_of(simulation::run_scale(plan)) : simulation::growth_of(plan);
+    fmt::print("{}{:.3f} s of virtual time for each line or table, in {:.1f} s\n", report,
+               static_cast<double>(plan.warm_up_us + plan.measured_us) / 1e6, watch.elapsed());
+    return 0;
+}
+
 int run(const simulate_options& options) {
+    if (!options.plan_file.empty()) return run_plan_file(options);
     take_defect(options);
     std::signal(SIGABRT, say_last_words);
     if (!options.seeds.empty()) return run_many(options, *range_in(options.seeds));
@@ -302,6 +320,8 @@ int main(int argc, char** argv) {
         .separated_by(',');
     command.add_option("--trace", options->trace_file,
                        "Write what happens in the run to this file; .json: for ui.perfetto.dev");
+    command.add_option("--plan", options->plan_file, "Run a queueing model of a large venue: docs/design/scale.md")
+        .existing_file();
     command.add_flag("--all-faults", options->keeps_all_faults,
                      "Do not look for a shorter list of faults after a failure");
     add_defect_option(command, *options);
