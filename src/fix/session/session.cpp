@@ -160,6 +160,13 @@ void session::consume(std::size_t bytes) noexcept {
     output_begin_ = 0;
 }
 
+void session::take_output(std::string* into) noexcept {
+    CORRO_ASSERT(into->empty());
+    output_.erase(0, output_begin_);
+    output_begin_ = 0;
+    output_.swap(*into);
+}
+
 void session::send_logon(instant now, bool resets, const std::function<void(message_writer&)>& credentials) {
     begin_session_message("A", now);
     writer_.put(tag::encrypt_method, 0);

@@ -120,6 +120,8 @@ class session {
     /// What is to be written to the connection.
     [[nodiscard]] std::string_view output() const noexcept { return std::string_view(output_).substr(output_begin_); }
     void consume(std::size_t bytes) noexcept;
+    /// Exchanges the output with an empty `into`, so that it stays in place while it is written.
+    void take_output(std::string* into) noexcept;
 
     // --- State ------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,121 @@
+#include "fix/net/acceptor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "fix/codec/tags.hpp"
+#include "io/net/socket_options.hpp"
+#include "io/task/with_timeout.hpp"
+
+namespace corro::fix {
+namespace {
+
+/// A Logon has some 200 bytes; a long one carries signed data.
+constexpr std::size_t logon_bytes_max = 4'096;
+
+}  // namespace
+
+acceptor::acceptor(io::context& context, acceptor_options options, application& app)
+    : context_(context), options_(options), application_(app) {}
+
+session& acceptor::add(session_settings settings, message_store& store) {
+    settings.side = session_side::acceptor;
+    for (const auto& each : sessions_) CORRO_ASSERT(!(each->of->settings().identity == settings.identity));
+    auto made = std::make_unique<known_session>();
+    made->of = std::make_unique<session>(std::move(settings), store);
+    return *sessions_.emplace_back(std::move(made))->of;
+}
+
+io::task<void> acceptor::serve(io::tcp_acceptor port) {
+    port_ = std::move(port);
+    io::task_scope serving(context_);
+    while (!is_closing_) {
+        auto accepted = co_await port_.accept();
+        if (!accepted) break;
+        if (connected_count_ + strangers_.size() >= options_.connections_max) {
+            ++refused_count_;
+            continue;
+        }
+        serving.spawn(welcome(std::move(*accepted)));
+    }
+    port_.close();
+    co_await serving.join();
+}
+
+void acceptor::close(std::string_view text) {
+    is_closing_ = true;
+    port_.close();
+    for (io::transport_stream* each : strangers_) each->close();
+    for (const auto& each : sessions_) {
+        if (each->connected != nullptr) each->connected->log_out(text);
+    }
+}
+
+void acceptor::flush(const session& on) noexcept {
+    for (const auto& each : sessions_) {
+        if (each->of.get() == &on && each->connected != nullptr) each->connected->flush();
+    }
+}
+
+io::task<void> acceptor::welcome(io::tcp_stream accepted) {
+    static_cast<void>(accepted.set_option(io::no_delay(true)));
+    io::transport_stream stream(std::move(accepted));
+    if (strangers_.size() >= options_.strangers_max) {
+        strangers_.front()->close();
+        strangers_.pop_front();
+        ++refused_count_;
+    }
+    strangers_.push_back(&stream);
+    std::string received;
+    const auto came = co_await io::with_timeout(options_.logon_timeout, read_logon(&stream, &received));
+    strangers_.remove(&stream);
+    known_session* const found = came && *came && !is_closing_ ? find(received) : nullptr;
+    if (found == nullptr || found->connected != nullptr) {
+        ++refused_count_;
+        co_return;
+    }
+    ++connected_count_;
+    found->of->begin(moment_on(context_));
+    connection talking(context_, std::move(stream), *found->of, application_);
+    found->connected = &talking;
+    co_await talking.run(std::move(received));
+    found->connected = nullptr;
+    --connected_count_;
+}
+
+// True when a whole message has come. It may be followed by others.
+io::task<bool> acceptor::read_logon(io::transport_stream* stream, std::string* received) {
+    std::array<char, logon_bytes_max> room;
+    while (true) {
+        const frame_result frame = next_frame(*received, logon_bytes_max);
+        if (frame.state == frame_state::complete) co_return true;
+        if (frame.state == frame_state::garbled || received->size() >= logon_bytes_max) co_return false;
+        const io::io_result read = co_await stream->socket()->read_some(std::as_writable_bytes(std::span(room)));
+        received->append(room.data(), read.bytes);
+        if (read.error) co_return false;
+    }
+}
+
+// The session of a Logon's names.
+acceptor::known_session* acceptor::find(std::string_view received) {
+    field_index logon(256);
+    if (logon.index(received, next_frame(received, logon_bytes_max)) || logon.message_type() != "A") return nullptr;
+    const auto fits = [&logon](std::uint32_t tag, const std::string& expected) {
+        return expected.empty() || logon.get(tag) == expected;
+    };
+    for (const auto& each : sessions_) {
+        const session_identity& names = each->of->settings().identity;
+        if (logon.begin_string() == names.begin_string && fits(tag::sender_comp_id, names.target_comp_id) &&
+            fits(tag::target_comp_id, names.sender_comp_id) && fits(tag::sender_sub_id, names.target_sub_id) &&
+            fits(tag::target_sub_id, names.sender_sub_id) && fits(tag::sender_location_id, names.target_location_id) &&
+            fits(tag::target_location_id, names.sender_location_id)) {
+            return each.get();
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace corro::fix

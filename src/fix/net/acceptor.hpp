@@ -1,0 +1,80 @@
+// The end of FIX sessions that listens: each connection is one session, found by the names in its Logon.
+//
+// A connection whose Logon names no session, or one that is connected already, is closed. It gets no answer, which
+// would help to guess names.
+//
+// Limits:  connections_max connections at a time; strangers_max of them without a Logon, the oldest of which has to go
+//          when another one comes.
+// Threads: one context.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fix/net/application.hpp"
+#include "fix/net/connection.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/tcp.hpp"
+#include "io/net/transport_stream.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/task.hpp"
+
+namespace corro::fix {
+
+struct acceptor_options {
+    std::chrono::milliseconds logon_timeout{10'000};
+    std::size_t connections_max = 10'000;
+    std::size_t strangers_max = 1'000;
+};
+
+class acceptor {
+ public:
+    /// @param app  Outlives the acceptor; for all sessions.
+    acceptor(io::context& context, acceptor_options options, application& app);
+    acceptor(const acceptor&) = delete;
+    acceptor& operator=(const acceptor&) = delete;
+
+    /// A session that may log on. Before `serve`, or while it runs.
+    /// @param settings  `side` is set by the acceptor. No other session has the same identity (asserted).
+    /// @param store     Outlives the acceptor.
+    session& add(session_settings settings, message_store& store);
+
+    /// Serves connections until `close`, and then until all sessions have ended.
+    /// @suspend Until then. @cancel Not observed.
+    [[nodiscard]] io::task<void> serve(io::tcp_acceptor port);
+    /// Logs all sessions out, and ends `serve`.
+    void close(std::string_view text = {});
+
+    /// Writes what was sent to a session outside of a call of the application.
+    void flush(const session& on) noexcept;
+    /// Connections that were closed before their session began.
+    [[nodiscard]] std::uint64_t refused_count() const noexcept { return refused_count_; }
+    [[nodiscard]] std::size_t connected_count() const noexcept { return connected_count_; }
+
+ private:
+    struct known_session {
+        std::unique_ptr<session> of;
+        connection* connected = nullptr;
+    };
+
+    io::task<void> welcome(io::tcp_stream stream);
+    io::task<bool> read_logon(io::transport_stream* stream, std::string* received);
+    [[nodiscard]] known_session* find(std::string_view received);
+
+    io::context& context_;
+    acceptor_options options_;
+    application& application_;
+    std::vector<std::unique_ptr<known_session>> sessions_;
+    std::list<io::transport_stream*> strangers_;  ///< the oldest first
+    io::tcp_acceptor port_;
+    std::size_t connected_count_ = 0;
+    std::uint64_t refused_count_ = 0;
+    bool is_closing_ = false;
+};
+
+}  // namespace corro::fix

@@ -1,0 +1,36 @@
+// What a program does with the messages of its FIX sessions.
+#pragma once
+
+#include <string>
+
+#include "fix/session/session.hpp"
+
+namespace corro::fix {
+
+/// Called on the sessions' context, never while another call for the same session is in progress. A call may send with
+/// `begin_message` and `send`; it must not keep a reference to the message.
+class application {
+ public:
+    application() = default;
+    application(const application&) = delete;
+    application& operator=(const application&) = delete;
+    virtual ~application() = default;
+
+    /// An acceptor's decision on a Logon, after names and numbers were found right.
+    /// @return  Empty to accept; otherwise the text of the Logout.
+    [[nodiscard]] virtual std::string on_logon(session& on) {
+        static_cast<void>(on);
+        return {};
+    }
+    /// The session may send again: behind the Logon, and behind each resend. What could not be sent goes now.
+    virtual void on_ready(session& on, instant now) {
+        static_cast<void>(on);
+        static_cast<void>(now);
+    }
+    /// A message of the peer's application: `on.message()`. While a resend is under way it cannot be answered.
+    virtual void on_message(session& on, instant now) = 0;
+    /// The connection has ended; the session's numbers go on with the next one.
+    virtual void on_end(session& on) { static_cast<void>(on); }
+};
+
+}  // namespace corro::fix

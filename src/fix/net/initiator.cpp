@@ -1,0 +1,63 @@
+#include "fix/net/initiator.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "io/net/socket_options.hpp"
+#include "io/net/tcp.hpp"
+#include "io/net/transport_stream.hpp"
+#include "io/task/with_timeout.hpp"
+
+namespace corro::fix {
+namespace {
+
+session_settings as_initiator(session_settings settings) {
+    settings.side = session_side::initiator;
+    return settings;
+}
+
+}  // namespace
+
+initiator::initiator(io::context& context, initiator_options options, message_store& store, application& app)
+    : context_(context),
+      options_(std::move(options)),
+      application_(app),
+      session_(as_initiator(options_.session), store) {
+    CORRO_ASSERT(!options_.servers.empty());
+}
+
+io::task<void> initiator::run() {
+    std::chrono::milliseconds delay = options_.retry_delay_min;
+    for (std::size_t attempt = 0; !closing_.is_set(); ++attempt) {
+        const bool was_active = co_await connect_and_talk(options_.servers[attempt % options_.servers.size()]);
+        if (was_active) {
+            attempt = options_.servers.size() - 1;  // begin with the first
+            delay = options_.retry_delay_min;
+        }
+        static_cast<void>(co_await io::with_timeout(delay, closing_.wait()));
+        delay = std::min(2 * delay, options_.retry_delay_max);
+    }
+}
+
+// True if the session was active.
+io::task<bool> initiator::connect_and_talk(io::endpoint server) {
+    auto stream = co_await io::with_timeout(options_.connect_timeout, io::tcp_stream::connect(context_, server));
+    if (!stream || !*stream || closing_.is_set()) co_return false;
+    static_cast<void>((*stream)->set_option(io::no_delay(true)));
+    ++connections_count_;
+    session_.begin(moment_on(context_), options_.credentials);
+    connection_ =
+        std::make_unique<connection>(context_, io::transport_stream(std::move(**stream)), session_, application_);
+    co_await connection_->run();
+    const bool was_active = connection_->was_active();
+    connection_.reset();
+    co_return was_active;
+}
+
+void initiator::close(std::string_view text) {
+    closing_.set();
+    if (connection_ != nullptr) connection_->log_out(text);
+}
+
+}  // namespace corro::fix

@@ -1,0 +1,64 @@
+// The end of a FIX session that connects: connect, log on, be active, log out, and connect again.
+//
+// The addresses are tried one after the other, with a growing pause. Numbers go on from the store, so that what was
+// lost with a connection comes with the next.
+//
+// Threads: one context.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "fix/net/application.hpp"
+#include "fix/net/connection.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/sync/event.hpp"
+#include "io/task/task.hpp"
+
+namespace corro::fix {
+
+struct initiator_options {
+    session_settings session;           ///< `side` is set by the initiator
+    std::vector<io::endpoint> servers;  ///< at least one; the first is tried first after a sound session
+    /// Writes further fields of the Logon, as Username (553) and Password (554); may be empty.
+    std::function<void(message_writer&)> credentials;
+    std::chrono::milliseconds connect_timeout{5'000};
+    std::chrono::milliseconds retry_delay_min{500};
+    std::chrono::milliseconds retry_delay_max{30'000};
+};
+
+class initiator {
+ public:
+    /// @param store, app  Outlive the initiator.
+    initiator(io::context& context, initiator_options options, message_store& store, application& app);
+
+    /// Connects and serves the session, again and again, until `close`.
+    /// @suspend Until then. @cancel Not observed.
+    [[nodiscard]] io::task<void> run();
+    /// Logs out, and ends `run`.
+    void close(std::string_view text = {});
+
+    [[nodiscard]] session& of() noexcept { return session_; }
+    /// Writes what was sent outside of a call of the application.
+    void flush() noexcept {
+        if (connection_ != nullptr) connection_->flush();
+    }
+    [[nodiscard]] std::uint64_t connections_count() const noexcept { return connections_count_; }
+
+ private:
+    io::task<bool> connect_and_talk(io::endpoint server);
+
+    io::context& context_;
+    initiator_options options_;
+    application& application_;
+    session session_;
+    std::unique_ptr<connection> connection_;
+    io::manual_event closing_;
+    std::uint64_t connections_count_ = 0;
+};
+
+}  // namespace corro::fix

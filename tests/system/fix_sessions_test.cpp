@@ -1,0 +1,216 @@
+// Sessions over connections: an acceptor and initiators, on simulated hosts whose links and processes fail.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fix/codec/test_messages.hpp"
+#include "fix/codec/values.hpp"
+#include "fix/net/acceptor.hpp"
+#include "fix/net/initiator.hpp"
+#include "io/loop/timer.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "sim/host.hpp"
+#include "sim/link.hpp"
+#include "sim/process.hpp"
+#include "sim/world.hpp"
+
+namespace corro::fix {
+namespace {
+
+using namespace std::chrono_literals;
+
+const io::endpoint server_address = io::endpoint::ipv4({10, 0, 0, 1}, 9'000);
+
+session_settings settings_for(const std::string& from, const std::string& to) {
+    session_settings made;
+    made.identity.sender_comp_id = from;
+    made.identity.target_comp_id = to;
+    made.heartbeat = 5s;
+    return made;
+}
+
+/// Sends each message back: they hold the numbers from 1 on.
+class echo final : public application {
+ public:
+    std::string on_logon(session& on) override {
+        return on.message().get(554) == "wrong" ? "wrong password" : std::string();
+    }
+    void on_ready(session& on, instant now) override {
+        for (; on.may_send() && answers_count != messages_count; ++answers_count) {
+            on.begin_message("B", now).put(148, answers_count + 1);
+            if (on.send(now) == 0) return;
+        }
+    }
+    void on_message(session& on, instant now) override {
+        const auto number = unsigned_value(on.message().get(148).value_or(""));
+        is_in_order = is_in_order && number == messages_count + 1;
+        ++messages_count;
+        on_ready(on, now);
+    }
+    std::uint64_t messages_count = 0;
+    std::uint64_t answers_count = 0;
+    bool is_in_order = true;
+};
+
+/// Counts what comes back, which has to come in order and once.
+class asker final : public application {
+ public:
+    void on_message(session& on, instant) override {
+        const auto number = unsigned_value(on.message().get(148).value_or(""));
+        is_in_order = is_in_order && number == answers_count + 1;
+        ++answers_count;
+    }
+    void on_end(session& on) override { ended_because = on.ended_because(); }
+
+    std::uint64_t answers_count = 0;
+    bool is_in_order = true;
+    std::string ended_because;
+};
+
+/// Two hosts with a link of 5 ms.
+struct two_hosts {
+    explicit two_hosts(std::uint64_t seed)
+        : world(seed),
+          south(world.add_host("south", {io::endpoint::ipv4({10, 0, 0, 1}, 0)})),
+          north(world.add_host("north", {io::endpoint::ipv4({10, 0, 0, 2}, 0)})) {
+        for (sim::link* way : {&world.link_between(north, south), &world.link_between(south, north)}) {
+            way->options().latency_min = way->options().latency_max = 5ms;
+            way->options().piece_bytes_max = 37;
+        }
+    }
+    sim::world world;
+    sim::host& south;
+    sim::host& north;
+};
+
+initiator_options connecting(const std::string& password = "right") {
+    initiator_options made;
+    made.session = settings_for("BUYER", "CORRO");
+    made.servers = {server_address};
+    made.credentials = [password](message_writer& logon) {
+        logon.put(553, "buyer");
+        logon.put(554, password);
+    };
+    return made;
+}
+
+/// Sends `count` messages, some each 20 ms, when the session may; then waits until all are answered.
+io::task<void> ask(initiator* through, asker* app, std::uint64_t count) {
+    io::context& here = co_await io::this_context();
+    const io::steady_time end = here.now() + 1h;
+    std::uint64_t sent = 0;
+    while (app->answers_count != count && here.now() < end) {
+        for (int i = 0; i < 5 && sent != count && through->of().may_send(); ++i) {
+            const instant now = moment_on(here);
+            through->of().begin_message("B", now).put(148, ++sent);
+            static_cast<void>(through->of().send(now));
+        }
+        through->flush();
+        static_cast<void>(co_await io::sleep_for(20ms));
+    }
+    through->close("done");
+}
+
+io::task<void> ask_and_close(io::context* here, initiator* through, asker* app, std::uint64_t count) {
+    io::task_scope running(*here);
+    running.spawn(through->run());
+    co_await ask(through, app, count);
+    co_await running.join();
+}
+
+TEST(fix_connection, an_initiator_and_an_acceptor_exchange_messages_and_log_out) {
+    two_hosts hosts(1);
+    io::context server{io::context_options(hosts.south.start_process("server"))};
+    io::context client{io::context_options(hosts.north.start_process("client"))};
+    echo echoing;
+    memory_store servers;
+    acceptor listening(server, {}, echoing);
+    listening.add(settings_for("CORRO", "BUYER"), servers);
+    auto port = io::tcp_acceptor::open(server, io::endpoint::any(9'000));
+    ASSERT_TRUE(port);
+    io::task_scope serving(server);
+    serving.spawn(listening.serve(std::move(*port)));
+    asker asking;
+    memory_store clients;
+    initiator through(client, connecting(), clients, asking);
+    io::block_on(client, ask_and_close(&client, &through, &asking, 500));
+    EXPECT_EQ(asking.answers_count, 500U);
+    EXPECT_TRUE(asking.is_in_order);
+    EXPECT_EQ(asking.ended_because, "logged out");
+    EXPECT_EQ(through.connections_count(), 1U);
+    listening.close();
+    io::block_on(server, serving.join());
+    EXPECT_EQ(listening.connected_count(), 0U);
+    EXPECT_EQ(servers.next_received(), clients.next_sent());
+    EXPECT_EQ(clients.next_received(), servers.next_sent());
+}
+
+TEST(fix_connection, messages_arrive_once_and_in_order_over_links_that_are_cut_and_a_server_that_is_killed) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        SCOPED_TRACE(::testing::Message() << "seed " << seed);
+        two_hosts hosts(seed);
+        io::context client{io::context_options(hosts.north.start_process("client"))};
+        echo echoing;
+        memory_store servers;  // outlives the server's processes
+        struct life {
+            life(sim::host& on, echo& app, memory_store& store)
+                : process(on.start_process("server")),
+                  context(io::context_options(process)),
+                  listening(context, {}, app),
+                  serving(context) {
+                listening.add(settings_for("CORRO", "BUYER"), store);
+                auto port = io::tcp_acceptor::open(context, io::endpoint::any(9'000));
+                if (port) serving.spawn(listening.serve(std::move(*port)));
+            }
+            ~life() {
+                listening.close();
+                io::block_on(context, serving.join());
+            }
+            sim::process& process;
+            io::context context;
+            acceptor listening;
+            io::task_scope serving;
+        };
+        auto server = std::make_unique<life>(hosts.south, echoing, servers);
+        auto random = hosts.world.stream("test");
+        for (int i = 0; i < 6; ++i) {
+            const auto at = std::chrono::milliseconds(500 + random.below(20'000));
+            hosts.world.plan_after(at, [&] { hosts.world.set_isolated(hosts.south, true); });
+            hosts.world.plan_after(at + std::chrono::milliseconds(random.below(15'000)),
+                                   [&] { hosts.world.set_isolated(hosts.south, false); });
+        }
+        bool restarts = false;
+        hosts.world.plan_after(7s, [&] { restarts = true; });
+        hosts.world.plan_after(60s, [&] { hosts.world.set_isolated(hosts.south, false); });
+        asker asking;
+        memory_store clients;
+        initiator_options options = connecting();
+        options.retry_delay_max = 2s;
+        initiator through(client, options, clients, asking);
+        io::task_scope running(client);
+        running.spawn(ask_and_close(&client, &through, &asking, 2'000));
+        const io::steady_time end = hosts.world.now() + 1h;
+        while (!asking.ended_because.starts_with("logged out") && hosts.world.now() < end) {
+            hosts.world.run_for(100ms);
+            if (!restarts) continue;
+            restarts = false;
+            server->process.kill();
+            server.reset();
+            server = std::make_unique<life>(hosts.south, echoing, servers);
+        }
+        io::block_on(client, running.join());
+        EXPECT_EQ(asking.answers_count, 2'000U);
+        EXPECT_TRUE(asking.is_in_order);
+        EXPECT_EQ(echoing.messages_count, 2'000U);
+        EXPECT_TRUE(echoing.is_in_order);
+        EXPECT_GT(through.connections_count(), 1U);
+    }
+}
+
+}  // namespace
+}  // namespace corro::fix
