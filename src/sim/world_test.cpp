@@ -274,6 +274,20 @@ TEST(world, a_message_costs_the_same_beside_any_number_of_idle_contexts) {
     EXPECT_LT(alone, 900U * 12);
 }
 
+TEST(world, a_context_may_go_with_a_delivery_that_came_between_its_steps) {
+    world w(1);
+    {
+        io::context idle{io::context_options(w.machine())};
+        w.run_for(1s);
+        idle.stop();
+    }
+    io::context again{io::context_options(w.machine())};
+    w.run_for(1s);
+    again.stop();
+    again.run();
+    EXPECT_FALSE(io::block_on(again, io::sleep_for(1s)));
+}
+
 using world_death = testing::Test;
 
 TEST(world_death, waiting_for_what_does_not_come_is_found) {

@@ -1,5 +1,6 @@
 #include "io/loop/context.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <utility>
@@ -14,10 +15,6 @@ namespace {
 platform& platform_of(const context_options& options) noexcept {
     return options.on != nullptr ? *options.on : default_platform();
 }
-
-/// Marks, in `deliveries_`, a context that has nothing to do between two steps: a delivery wakes its backend, so that
-/// its platform knows which context to step. Both run on one thread, so nothing else has to be agreed.
-constinit remote_item between_steps{nullptr, nullptr};
 
 }  // namespace
 
@@ -52,7 +49,7 @@ context::~context() {
     } while (take_deliveries());
     roots_.reset();
     // Another thread may still be in its call that wakes this loop.
-    while (wake_ups_done_count_.load(std::memory_order_acquire) != wake_ups_owed_count_) std::this_thread::yield();
+    while (wake_ups_done_count_.load(std::memory_order_acquire) < wake_ups_owed_count_) std::this_thread::yield();
 }
 
 void context::stop() noexcept {
@@ -73,6 +70,8 @@ remote_item* context::asleep() noexcept {
 void context::enter() noexcept {
     CORRO_ASSERT(!running_, "only one thread may run a context, and none of its own tasks may");
     running_ = true;
+    // What was delivered between two steps met the mark too: see step.
+    wake_ups_owed_count_ = std::max(wake_ups_owed_count_, wake_ups_done_count_.load(std::memory_order_relaxed));
     grant_credit();
 }
 
@@ -105,8 +104,9 @@ bool context::step() noexcept {
     if (any) {
         turn();
     } else {
+        // As before a sleep: a delivery wakes the backend, so that the platform learns that there is something to do.
         remote_item* none = nullptr;
-        deliveries_.compare_exchange_strong(none, &between_steps, std::memory_order_acq_rel, std::memory_order_relaxed);
+        deliveries_.compare_exchange_strong(none, asleep(), std::memory_order_acq_rel, std::memory_order_relaxed);
     }
     stepping_ = false;
     leave();
@@ -186,11 +186,10 @@ void context::poll_or_sleep(steady_time now) noexcept {
 void context::deliver(remote_item& item) noexcept {
     remote_item* first = deliveries_.load(std::memory_order_relaxed);
     do {
-        item.next_remote = first == asleep() || first == &between_steps ? nullptr : first;
+        item.next_remote = first == asleep() ? nullptr : first;
     } while (!deliveries_.compare_exchange_weak(first, &item, std::memory_order_acq_rel, std::memory_order_relaxed));
     // Once the item is in the list, its receiver may continue and destroy the context. If the loop sleeps, we must
     // still wake it; the destructor waits for that.
-    if (first == &between_steps) return backend_->wake();
     if (first != asleep()) return;
     backend_->wake();
     wake_ups_done_count_.fetch_add(1, std::memory_order_release);
@@ -202,7 +201,7 @@ bool context::take_deliveries() noexcept {
 }
 
 bool context::take_in(remote_item* newest_first, bool slept) noexcept {
-    if (newest_first == asleep() || newest_first == &between_steps) return false;
+    if (newest_first == asleep()) return false;
     if (slept) ++wake_ups_owed_count_;
     remote_item* oldest_first = nullptr;
     while (newest_first != nullptr) {
