@@ -79,8 +79,8 @@ class model {
 
     /// Compares what a power cut left, and continues from it. @return What must not be; empty if there is nothing.
     std::string judge(const whole& after, outcomes& seen) {
-        const auto [least, most] = std::minmax(now.size(), durable_.size());
-        if (after.size() < least || after.size() > most) return "the length " + std::to_string(after.size());
+        const auto [shorter, longer] = std::minmax({now.size(), durable_.size()});
+        if (after.size() < shorter || after.size() > longer) return "the length " + std::to_string(after.size());
         if (now.size() != durable_.size()) {
             (after.size() == durable_.size() ? seen.old_lengths_count
              : after.size() == now.size()    ? seen.new_lengths_count

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "fix/codec/test_messages.hpp"
 #include "fix/codec/values.hpp"
 #include "fix/net/acceptor.hpp"
+#include "fix/net/file_store.hpp"
 #include "fix/net/initiator.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/block_on.hpp"
@@ -210,6 +212,111 @@ TEST(fix_connection, messages_arrive_once_and_in_order_over_links_that_are_cut_a
         EXPECT_TRUE(echoing.is_in_order);
         EXPECT_GT(through.connections_count(), 1U);
     }
+}
+
+/// Hears what comes, and whether a number ever had two contents.
+class listener final : public application {
+ public:
+    void on_message(session& on, instant) override {
+        const std::string content(*on.message().get(148));
+        const auto [known, is_new] = heard.emplace(on.message_number(), content);
+        if (!is_new && known->second != content) ++changed_count;
+        ++messages_count;
+    }
+    std::map<std::uint64_t, std::string> heard;
+    std::uint64_t messages_count = 0;
+    std::uint64_t changed_count = 0;
+};
+
+/// Tells numbers, each ten times a second, from a server whose session is in a file.
+class teller final : public application {
+ public:
+    void on_message(session&, instant) override {}
+};
+
+/// A server's life on a host's disk.
+class stored_server {
+ public:
+    stored_server(sim::host& on, std::uint64_t* told)
+        : process_(on.start_process("server")), context_(io::context_options(process_)), running_(context_) {
+        running_.spawn(run(told));
+    }
+    ~stored_server() {
+        is_ending_ = true;
+        if (listening_) listening_->close();
+        io::block_on(context_, running_.join());
+    }
+    sim::process& process() { return process_; }
+
+ private:
+    io::task<void> run(std::uint64_t* told) {
+        auto store = co_await file_store::open(context_, "/session");
+        EXPECT_TRUE(store);
+        if (!store) co_return;
+        listening_ = std::make_unique<acceptor>(context_, acceptor_options(), telling_);
+        session& of = listening_->add(settings_for("CORRO", "BUYER"), **store);
+        auto port = io::tcp_acceptor::open(context_, io::endpoint::any(9'000));
+        io::task_scope serving(context_);
+        if (port) serving.spawn(listening_->serve(std::move(*port)));
+        while (!is_ending_) {
+            if (of.may_send()) {
+                const instant now = moment_on(context_);
+                of.begin_message("B", now).put(148, ++*told);
+                static_cast<void>(of.send(now));
+                listening_->flush(of);
+            }
+            const std::error_code stopped = co_await io::sleep_for(100ms);
+            if (stopped) break;
+        }
+        listening_->close();
+        co_await serving.join();
+        listening_.reset();
+    }
+
+    sim::process& process_;
+    io::context context_;
+    teller telling_;
+    std::unique_ptr<acceptor> listening_;
+    io::task_scope running_;
+    bool is_ending_ = false;
+};
+
+TEST(fix_connection, no_number_has_two_contents_over_kills_and_power_cuts_of_a_server_with_a_file) {
+    std::uint64_t heard = 0;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        SCOPED_TRACE(::testing::Message() << "seed " << seed);
+        two_hosts hosts(seed);
+        io::context client{io::context_options(hosts.north.start_process("client"))};
+        listener hearing;
+        memory_store clients;
+        initiator_options options = connecting();
+        options.retry_delay_max = 1s;
+        initiator through(client, options, clients, hearing);
+        io::task_scope running(client);
+        running.spawn(through.run());
+        auto random = hosts.world.stream("test");
+        std::uint64_t told = 0;
+        for (int life = 0; life < 6; ++life) {
+            auto server = std::make_unique<stored_server>(hosts.south, &told);
+            hosts.world.run_for(std::chrono::milliseconds(3'000 + random.below(10'000)));
+            if (random.below(2) == 0) {
+                server->process().kill();
+                server.reset();
+            } else {
+                hosts.south.cut_power();
+                server.reset();
+                hosts.world.run_for(1s);
+                hosts.south.restore_power();
+            }
+        }
+        EXPECT_EQ(hearing.changed_count, 0U);
+        EXPECT_GT(hearing.messages_count, 100U);
+        EXPECT_EQ(hearing.messages_count, hearing.heard.size()) << "each number was delivered once";
+        heard += hearing.messages_count;
+        through.close();
+        io::block_on(client, running.join());
+    }
+    EXPECT_GT(heard, 2'000U);
 }
 
 }  // namespace

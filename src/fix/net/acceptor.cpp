@@ -26,6 +26,7 @@ session& acceptor::add(session_settings settings, message_store& store) {
     for (const auto& each : sessions_) CORRO_ASSERT(!(each->of->settings().identity == settings.identity));
     auto made = std::make_unique<known_session>();
     made->of = std::make_unique<session>(std::move(settings), store);
+    made->store = dynamic_cast<committer*>(&store);
     return *sessions_.emplace_back(std::move(made))->of;
 }
 
@@ -79,7 +80,7 @@ io::task<void> acceptor::welcome(io::tcp_stream accepted) {
     }
     ++connected_count_;
     found->of->begin(moment_on(context_));
-    connection talking(context_, std::move(stream), *found->of, application_);
+    connection talking(context_, std::move(stream), *found->of, application_, found->store);
     found->connected = &talking;
     co_await talking.run(std::move(received));
     found->connected = nullptr;

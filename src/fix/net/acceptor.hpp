@@ -59,6 +59,7 @@ class acceptor {
  private:
     struct known_session {
         std::unique_ptr<session> of;
+        committer* store = nullptr;  ///< nullptr if it needs none
         connection* connected = nullptr;
     };
 

@@ -51,11 +51,13 @@ instant moment_on(const io::context& context) noexcept {
     return now;
 }
 
-connection::connection(io::context& context, io::transport_stream stream, session& on, application& app)
+connection::connection(io::context& context, io::transport_stream stream, session& on, application& app,
+                       committer* store)
     : context_(context),
       stream_(std::move(stream)),
       session_(on),
       application_(app),
+      store_(store),
       input_(2 * message_bytes_max_default) {}
 
 io::task<void> connection::run(std::string received) {
@@ -81,6 +83,7 @@ io::task<void> connection::run(std::string received) {
     writing.request_stop();
     co_await writing.join();
     session_.end();
+    if (store_ != nullptr) static_cast<void>(co_await store_->commit());
     stream_.close();
     application_.on_end(session_);
 }
@@ -163,6 +166,14 @@ io::task<void> connection::write() {
             const std::error_code stopped = co_await output_ready_.wait();
             if (stopped) co_return;
             continue;
+        }
+        if (store_ != nullptr) {
+            const std::error_code failed = co_await store_->commit();
+            if (failed) {
+                // What is not stored must not leave.
+                close();
+                co_return;
+            }
         }
         for (std::size_t done = 0; done != writing_.size();) {
             const io::io_result put = co_await write_some(&stream_, std::string_view(writing_).substr(done));

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "fix/net/application.hpp"
+#include "fix/net/file_store.hpp"
 #include "fix/session/session.hpp"
 #include "io/loop/context.hpp"
 #include "io/net/transport_stream.hpp"
@@ -34,8 +35,10 @@ class connection {
     static constexpr std::size_t output_bytes_max = 256U * 1024;
 
     /// @param on   The session; begun, and used by this connection alone until `run` has ended.
-    /// @param app  Outlives the connection.
-    connection(io::context& context, io::transport_stream stream, session& on, application& app);
+    /// @param app    Outlives the connection.
+    /// @param store  Commits before anything is written; nullptr for none.
+    connection(io::context& context, io::transport_stream stream, session& on, application& app,
+               committer* store = nullptr);
     connection(const connection&) = delete;
     connection& operator=(const connection&) = delete;
 
@@ -66,6 +69,7 @@ class connection {
     io::transport_stream stream_;
     session& session_;
     application& application_;
+    committer* store_;
     std::vector<char> input_;
     std::size_t input_begin_ = 0;
     std::size_t input_end_ = 0;

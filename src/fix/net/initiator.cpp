@@ -23,7 +23,8 @@ initiator::initiator(io::context& context, initiator_options options, message_st
     : context_(context),
       options_(std::move(options)),
       application_(app),
-      session_(as_initiator(options_.session), store) {
+      session_(as_initiator(options_.session), store),
+      committer_(dynamic_cast<committer*>(&store)) {
     CORRO_ASSERT(!options_.servers.empty());
 }
 
@@ -47,8 +48,8 @@ io::task<bool> initiator::connect_and_talk(io::endpoint server) {
     static_cast<void>((*stream)->set_option(io::no_delay(true)));
     ++connections_count_;
     session_.begin(moment_on(context_), options_.credentials);
-    connection_ =
-        std::make_unique<connection>(context_, io::transport_stream(std::move(**stream)), session_, application_);
+    connection_ = std::make_unique<connection>(context_, io::transport_stream(std::move(**stream)), session_,
+                                               application_, committer_);
     co_await connection_->run();
     const bool was_active = connection_->was_active();
     connection_.reset();

@@ -56,6 +56,7 @@ class initiator {
     initiator_options options_;
     application& application_;
     session session_;
+    committer* committer_;  ///< of the store; nullptr if it needs none
     std::unique_ptr<connection> connection_;
     io::manual_event closing_;
     std::uint64_t connections_count_ = 0;

@@ -45,8 +45,9 @@ class memory_store final : public message_store {
     [[nodiscard]] std::uint64_t next_received() const noexcept override { return next_received_; }
     [[nodiscard]] bool append(std::uint64_t number, std::string_view message) override {
         if (!message.empty() && messages_max_ != 0) {
-            if (kept_.size() == messages_max_) kept_.erase(kept_.begin());
+            if (kept_.size() == messages_max_) drop_oldest();
             kept_.insert_or_assign(number, std::string(message));
+            kept_bytes_ += message.size();
         }
         next_sent_ = number + 1;
         return true;
@@ -62,15 +63,25 @@ class memory_store final : public message_store {
     [[nodiscard]] bool reset() override {
         next_sent_ = next_received_ = 1;
         kept_.clear();
+        kept_bytes_ = 0;
         return true;
     }
+    /// The messages by their numbers.
+    [[nodiscard]] const std::map<std::uint64_t, std::string>& kept() const noexcept { return kept_; }
+    [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_; }
     [[nodiscard]] std::string_view find(std::uint64_t number) override {
         const auto found = kept_.find(number);
         return found != kept_.end() ? std::string_view(found->second) : std::string_view();
     }
 
  private:
+    void drop_oldest() {
+        kept_bytes_ -= kept_.begin()->second.size();
+        kept_.erase(kept_.begin());
+    }
+
     std::size_t messages_max_;
+    std::size_t kept_bytes_ = 0;
     std::uint64_t next_sent_ = 1;
     std::uint64_t next_received_ = 1;
     std::map<std::uint64_t, std::string> kept_;
