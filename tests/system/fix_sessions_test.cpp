@@ -42,8 +42,9 @@ class echo final : public application {
     std::string on_logon(session& on) override {
         return on.message().get(554) == "wrong" ? "wrong password" : std::string();
     }
-    void on_ready(session& on, instant now) override {
-        for (; on.may_send() && answers_count != messages_count; ++answers_count) {
+    /// The answers that an earlier connection or process did not send.
+    void on_active(session& on, instant now) override {
+        for (; answers_count != messages_count; ++answers_count) {
             on.begin_message("B", now).put(148, answers_count + 1);
             if (on.send(now) == 0) return;
         }
@@ -52,7 +53,7 @@ class echo final : public application {
         const auto number = unsigned_value(on.message().get(148).value_or(""));
         is_in_order = is_in_order && number == messages_count + 1;
         ++messages_count;
-        on_ready(on, now);
+        if (on.may_send()) on_active(on, now);
     }
     std::uint64_t messages_count = 0;
     std::uint64_t answers_count = 0;

@@ -22,12 +22,12 @@ class application {
         static_cast<void>(on);
         return {};
     }
-    /// The session may send again: behind the Logon, and behind each resend. What could not be sent goes now.
-    virtual void on_ready(session& on, instant now) {
+    /// Both ends are logged on, and the session may send.
+    virtual void on_active(session& on, instant now) {
         static_cast<void>(on);
         static_cast<void>(now);
     }
-    /// A message of the peer's application: `on.message()`. While a resend is under way it cannot be answered.
+    /// A message of the peer's application: `on.message()`.
     virtual void on_message(session& on, instant now) = 0;
     /// The connection has ended; the session's numbers go on with the next one.
     virtual void on_end(session& on) { static_cast<void>(on); }

@@ -147,7 +147,7 @@ void connection::act_on(taken what) {
     if (!was_active_ && session_.phase() == session_phase::active) {
         was_active_ = true;
         time_changed_.set();
-        if (session_.may_send()) application_.on_ready(session_, now);
+        application_.on_active(session_, now);
     }
     if (what == taken::by_application) application_.on_message(session_, now);
 }
@@ -155,11 +155,7 @@ void connection::act_on(taken what) {
 // Takes the whole output at once, so that the session may go on while it is written.
 io::task<void> connection::write() {
     while (true) {
-        if (session_.is_resending()) {
-            const instant now = moment_on(context_);
-            session_.resend(resend_bytes, now);
-            if (session_.may_send()) application_.on_ready(session_, now);
-        }
+        session_.resend(resend_bytes, moment_on(context_));
         session_.take_output(&writing_);
         if (writing_.empty()) {
             if (is_over()) co_return;

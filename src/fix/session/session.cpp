@@ -33,8 +33,7 @@ void session::begin(instant now, const std::function<void(message_writer&)>& cre
     heartbeat_ = settings_.heartbeat;
     test_sent_ = 0;
     requested_until_ = 0;
-    resend_next_ = 1;
-    resend_last_ = 0;
+    stop_resend();
     kept_.clear();
     kept_bytes_ = 0;
     output_.clear();
@@ -127,9 +126,20 @@ void session::begin_session_message(std::string_view type, instant now) {
 void session::emit(instant now) {
     const std::string_view message = writer_.finish();
     CORRO_ASSERT(!message.empty());
-    if (!store_.append(store_.next_sent(), {})) return store_failed();
-    output_.append(message);
-    last_sent_ = now.steady;
+    const std::uint64_t number = store_.next_sent();
+    if (!store_.append(number, {})) return store_failed();
+    write_or_hold(number, message, false, now);
+}
+
+// A new message must not overtake those that are sent again.
+void session::write_or_hold(std::uint64_t number, std::string_view message, bool is_stored, instant now) {
+    if (!is_resending()) {
+        output_.append(message);
+        last_sent_ = now.steady;
+        return;
+    }
+    if (held_from_ == 0) held_from_ = number;
+    if (!is_stored) held_.emplace(number, message);
 }
 
 message_writer& session::begin_message(std::string_view type, instant now) {
@@ -147,8 +157,7 @@ std::uint64_t session::send(instant now) {
         store_failed();
         return 0;
     }
-    output_.append(message);
-    last_sent_ = now.steady;
+    write_or_hold(number, message, true, now);
     return number;
 }
 
@@ -196,6 +205,7 @@ void session::log_out(std::string_view text, instant now) {
 
 // Nothing that the peer sends can repair this: a Logout with the reason, and the end.
 void session::fail(std::string_view why, instant now) {
+    stop_resend();
     send_logout(why, now);
     finish(why);
 }
@@ -204,8 +214,7 @@ void session::finish(std::string_view why) {
     if (phase_ == session_phase::over && !why_.empty()) return;
     phase_ = session_phase::over;
     why_ = why;
-    resend_next_ = 1;
-    resend_last_ = 0;
+    stop_resend();
 }
 
 void session::store_failed() {

@@ -98,12 +98,13 @@ class session {
 
     // --- Sending ----------------------------------------------------------------------------------------------------
 
-    /// Whether the application may send: the session is active, and no resend is under way.
-    [[nodiscard]] bool may_send() const noexcept { return phase_ == session_phase::active && !is_resending(); }
+    /// Whether the application may send: the session is active.
+    [[nodiscard]] bool may_send() const noexcept { return phase_ == session_phase::active; }
     /// Begins an application message: MsgType and the header are written, and the caller writes the body.
     /// @pre may_send() (asserted).
     [[nodiscard]] message_writer& begin_message(std::string_view type, instant now);
-    /// Sends it. @return Its number; 0 if it is too long or the store has failed, which ends the session.
+    /// Sends it; while a resend is under way, behind that.
+    /// @return  Its number; 0 if it is too long, or if the store has failed, which ends the session.
     std::uint64_t send(instant now);
     /// Sends BusinessMessageReject (j) for the message that was taken last.
     void reject_business(std::uint32_t reason, std::string_view text, instant now);
@@ -112,8 +113,9 @@ class session {
     /// Begins the end. @param text  May be empty.
     void log_out(std::string_view text, instant now);
 
-    /// Whether messages that the peer has asked for are still to be written: call `resend` when the output is short.
-    [[nodiscard]] bool is_resending() const noexcept { return resend_next_ <= resend_last_; }
+    /// Whether messages that the peer has asked for, or new ones behind those, are still to be written: call `resend`
+    /// when the output is short.
+    [[nodiscard]] bool is_resending() const noexcept { return resend_next_ <= resend_last_ || held_from_ != 0; }
     /// Writes the next of them, until the output has this size.
     void resend(std::size_t output_bytes, instant now);
 
@@ -153,13 +155,16 @@ class session {
 
     // session_resend.cpp
     void begin_resend(std::uint64_t first, std::uint64_t last);
+    void stop_resend() noexcept;
     void write_gap_fill(std::uint64_t first, std::uint64_t next, instant now);
+    void write_held(std::size_t output_bytes, instant now);
     [[nodiscard]] bool write_again(std::uint64_t number, std::string_view stored, instant now);
 
     // session.cpp
     void begin_session_message(std::string_view type, instant now);
     void write_header(std::string_view type, std::uint64_t number, instant now, std::string_view original_time);
     void emit(instant now);
+    void write_or_hold(std::uint64_t number, std::string_view message, bool is_stored, instant now);
     void send_logon(instant now, bool resets, const std::function<void(message_writer&)>& credentials);
     void send_logout(std::string_view text, instant now);
     void fail(std::string_view why, instant now);
@@ -199,6 +204,8 @@ class session {
     std::uint64_t resend_next_ = 1;
     std::uint64_t resend_last_ = 0;
     field_index stored_;
+    std::uint64_t held_from_ = 0;                ///< the first number that waits for the end of a resend; 0: none
+    std::map<std::uint64_t, std::string> held_;  ///< of those, the session's own messages
 };
 
 }  // namespace corro::fix

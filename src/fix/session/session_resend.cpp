@@ -27,27 +27,53 @@ bool is_of_header(std::uint32_t tag) noexcept {
 
 }  // namespace
 
-// A second request while one is under way begins where it says: the peer asks again for what it lacks.
+// A second request while one is under way begins where it says: the peer asks again for what it lacks. What it cannot
+// have seen yet comes behind that, for the first time.
 void session::begin_resend(std::uint64_t first, std::uint64_t last) {
     resend_next_ = first;
-    resend_last_ = last;
+    resend_last_ = held_from_ != 0 ? std::min(last, held_from_ - 1) : last;
+}
+
+void session::stop_resend() noexcept {
+    resend_next_ = 1;
+    resend_last_ = 0;
+    held_from_ = 0;
+    held_.clear();
 }
 
 void session::resend(std::size_t output_bytes, instant now) {
     std::uint64_t gap = 0;  // the first of some numbers that are not sent again; 0: none
-    while (is_resending() && output().size() < output_bytes) {
+    while (resend_next_ <= resend_last_ && output().size() < output_bytes) {
         const std::uint64_t number = resend_next_++;
         const std::string_view stored = store_.find(number);
         if (stored.empty()) {
             if (gap == 0) gap = number;
             // A store that has forgotten millions of numbers is left in steps.
-            if (number - gap < 100'000 || !is_resending()) continue;
+            if (number - gap < 100'000 || resend_next_ > resend_last_) continue;
         }
         if (gap != 0) write_gap_fill(gap, stored.empty() ? number + 1 : number, now);
         gap = 0;
         if (!stored.empty() && !write_again(number, stored, now)) write_gap_fill(number, number + 1, now);
     }
     if (gap != 0) write_gap_fill(gap, resend_next_, now);
+    if (resend_next_ > resend_last_) write_held(output_bytes, now);
+}
+
+// The messages that have waited for the end of the resend, as they were made.
+void session::write_held(std::size_t output_bytes, instant now) {
+    while (held_from_ != 0 && output().size() < output_bytes) {
+        const std::uint64_t number = held_from_;
+        held_from_ = number + 1 == store_.next_sent() ? 0 : number + 1;
+        const auto own = held_.find(number);
+        const std::string_view message = own != held_.end() ? std::string_view(own->second) : store_.find(number);
+        if (message.empty()) {
+            write_gap_fill(number, number + 1, now);  // the store has forgotten it
+        } else {
+            output_.append(message);
+            last_sent_ = now.steady;
+        }
+        if (own != held_.end()) held_.erase(own);
+    }
 }
 
 // SequenceReset-GapFill: session messages are not sent again.
