@@ -37,6 +37,16 @@ TEST(sim_host, a_killed_process_leaves_its_peers_an_end_and_its_port) {
     EXPECT_EQ(read(t.client, *second.client).text, "I am back");
 }
 
+TEST(sim_host, a_process_that_ends_itself_is_killed_before_time_passes) {
+    two_hosts t(1);
+    ends both = connected(t);
+    t.server_process.end_process(1);
+    EXPECT_TRUE(t.server_process.is_alive()) << "its contexts may be running";
+    t.w.run_for(0ns);
+    EXPECT_FALSE(t.server_process.is_alive());
+    EXPECT_EQ(read(t.client, *both.client).error, io::errc::end_of_stream);
+}
+
 TEST(sim_host, bytes_that_a_killed_process_did_not_read_reset_the_peer) {
     two_hosts t(1);
     ends both = connected(t);

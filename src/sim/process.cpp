@@ -99,4 +99,8 @@ std::unique_ptr<io::worker> process::make_worker(io::context_options options) {
     return std::make_unique<worker>(where(), options);
 }
 
+void process::end_process(int /*code*/) noexcept {
+    where().plan_after(std::chrono::nanoseconds(0), [this] { kill(); });
+}
+
 }  // namespace corro::sim

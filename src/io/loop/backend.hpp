@@ -30,6 +30,10 @@ namespace corro::io {
 class context;
 class file_operation;
 
+namespace detail {
+struct accept_pause;
+}  // namespace detail
+
 /// Where a socket may be bound or connected to.
 using socket_address = std::variant<endpoint, unix_endpoint>;
 
@@ -64,6 +68,8 @@ struct descriptor {
     explicit descriptor(context& on) noexcept : owner(&on) {}
     /// The context that it belongs to.
     context* owner;
+    /// While a task pauses before it accepts again, because descriptors have run out: its pause. Otherwise null.
+    detail::accept_pause* pause = nullptr;
 
  protected:
     ~descriptor() = default;

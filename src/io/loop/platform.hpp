@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <expected>
 #include <memory>
 #include <span>
@@ -107,6 +108,10 @@ class platform {
     /// A worker whose context is made with these options, on this platform whatever they say.
     /// @throws std::system_error if the kernel refuses the backend (start-up).
     [[nodiscard]] virtual std::unique_ptr<worker> make_worker(context_options options) = 0;
+
+    /// Ends the process with this exit code: no destructor runs, and no thread is waited for, since any may hang. On a
+    /// simulated machine the call returns, and the process is killed before time passes.
+    virtual void end_process(int code) noexcept { std::_Exit(code); }
 };
 
 /// The machine that the process runs on, by the kernel interface that suits every kernel and thread: epoll.

@@ -17,6 +17,11 @@
 
 namespace corro::io {
 
+namespace detail {
+/// Ends the pause of a task that accepts on a descriptor which is being closed.
+void end_pause(accept_pause& of) noexcept;
+}  // namespace detail
+
 /// Owns a descriptor of a backend, or none. Move-only; closes on destruction.
 class socket_base {
  public:
@@ -57,7 +62,10 @@ class socket_base {
 
     /// Closes the socket; harmless when it is closed already. Operations in progress end with operation_canceled.
     void close() noexcept {
-        if (descriptor_ != nullptr) io().close(*std::exchange(descriptor_, nullptr));
+        if (descriptor_ == nullptr) return;
+        if (descriptor_->pause != nullptr) [[unlikely]]
+            detail::end_pause(*descriptor_->pause);
+        io().close(*std::exchange(descriptor_, nullptr));
     }
 
  protected:

@@ -498,6 +498,38 @@ TEST_P(tcp, acceptor_survives_descriptor_exhaustion_and_recovers) {
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
+// The pause of an acceptor that waits for a descriptor outlived the acceptor, and then used it.
+TEST_P(tcp, closing_an_acceptor_that_waits_for_a_descriptor_ends_accept) {
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    auto acceptor = tcp_acceptor::open(ctx, endpoint::loopback(0));
+    ASSERT_TRUE(acceptor);
+    const auto body = [](context* on, tcp_acceptor* from) -> task<> {
+        auto waiting = co_await tcp_stream::connect(*on, *from->local_endpoint());
+        EXPECT_TRUE(waiting);
+        rlimit limit{};
+        ::getrlimit(RLIMIT_NOFILE, &limit);
+        const int highest = ::dup(0);
+        limit.rlim_cur = static_cast<rlim_t>(highest) + 8;
+        ::setrlimit(RLIMIT_NOFILE, &limit);
+        std::vector<int> hoard{highest};
+        for (int file = ::dup(0); file >= 0; file = ::dup(0)) hoard.push_back(file);
+        const auto closes = [](tcp_acceptor* closed) -> task<> {
+            co_await sleep_for(5ms);  // in the first pause
+            closed->close();
+        };
+        const auto [ended, done] = co_await when_all(from->accept(), closes(from));
+        EXPECT_FALSE(ended);
+        if (!ended) {
+            EXPECT_EQ(ended.error(), condition::canceled);
+        }
+        EXPECT_EQ(done, std::monostate());
+        for (const int file : hoard) ::close(file);
+    };
+    block_on(ctx, body(&ctx, &*acceptor));
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
 TEST_P(tcp, connect_without_descriptors_reports_it) {
     rlimit before{};
     ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstddef>
 #include <string>
 
 #include "io/loop/timer.hpp"
@@ -69,10 +69,10 @@ void journal_watch::stop() noexcept {
 
 io::task<void> journal_watch::watch() {
     bool has_ended = false;
-    while (!has_ended) {
+    while (!has_ended && !ends_now_) {
         const auto told = co_await io::with_timeout(disk_look_interval, wait_for(&ended_));
         has_ended = told.has_value();
-        for (watched& each : journals_) co_await look(&each);
+        for (std::size_t i = 0; i < journals_.size() && !ends_now_; ++i) co_await look(&journals_[i]);
     }
 }
 
@@ -127,7 +127,8 @@ io::task<void> journal_watch::end_process(const watched* at, std::chrono::second
                     "the process ends. The journal holds everything up to sequence number {} and goes on there "
                     "after a restart\n",
                     at->journal->directory(), stalled.count(), at->journal->writer().durable_sequence()));
-    std::_Exit(1);
+    ends_now_ = true;
+    worker_->where().runs_on().end_process(1);
 }
 
 void journal_watch::note(telemetry::log_record_kind what, const watched& at, std::chrono::seconds stalled) {

@@ -93,6 +93,7 @@ class journal_watch {
     std::vector<watched> journals_;
     telemetry::event_log* log_;
     telemetry::producer* log_end_;
+    bool ends_now_ = false;             ///< the process is to end; only a simulated one goes on
     std::atomic<bool> leaving_{false};  // false -> true (`leave`)
 };
 

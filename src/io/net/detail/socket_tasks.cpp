@@ -1,9 +1,29 @@
 #include "io/net/detail/socket_tasks.hpp"
 
-#include "io/loop/timer.hpp"
+#include "io/errors.hpp"
 #include "io/net/socket.hpp"
+#include "io/sync/event.hpp"
+#include "io/task/with_timeout.hpp"
 
 namespace corro::io::detail {
+
+/// A member of the frame that pauses. The descriptor refers to it until the pause ends, or until it is closed.
+struct accept_pause {
+    explicit accept_pause(descriptor& of) noexcept : on(of) { on.pause = this; }
+    accept_pause(const accept_pause&) = delete;
+    accept_pause& operator=(const accept_pause&) = delete;
+    ~accept_pause() {
+        if (!closed.is_set()) on.pause = nullptr;
+    }
+
+    descriptor& on;  // gone when `closed` is set
+    manual_event closed;
+};
+
+void end_pause(accept_pause& of) noexcept {
+    of.closed.set();
+}
+
 namespace {
 
 using connecting = lazily<plain_awaiter, operation_kind, descriptor*, const socket_address*>;
@@ -37,8 +57,10 @@ task<std::expected<descriptor*, std::error_code>> accept_patiently(descriptor* o
     for (;;) {
         const auto accepted = co_await accepting(on);
         if (accepted || !is_exhaustion(accepted.error())) co_return accepted;
-        const std::error_code stopped = co_await sleep_for(exhausted_retry_delay);
-        if (stopped) co_return std::unexpected(stopped);
+        accept_pause pause(*on);
+        const auto ended = co_await with_timeout(exhausted_retry_delay, pause.closed.wait());
+        const bool is_time_over = !ended && ended.error() == condition::timed_out;
+        if (!is_time_over) co_return std::unexpected(operation_canceled());
     }
 }
 
