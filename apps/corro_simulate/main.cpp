@@ -120,8 +120,14 @@ struct totals {
     std::uint64_t requests = 0;
     std::uint64_t fills = 0;
     std::uint64_t starts = 0;
+    std::uint64_t failures = 0;
     std::uint64_t reconnections = 0;
     double virtual_seconds = 0;
+    std::uint64_t split = 0;  ///< runs of this shape, as the next three
+    std::uint64_t divided = 0;
+    std::uint64_t in_roles = 0;
+    std::uint64_t with_distributors = 0;
+    std::array<std::uint64_t, simulation::fault_kinds_count> by_kind{};
 
     void add(const simulation::plan& whole, const simulation::run_result& one) {
         ++runs;
@@ -129,8 +135,24 @@ struct totals {
         requests += one.requests_count;
         fills += one.fills_count;
         starts += one.starts_count;
+        failures += one.failures_count;
         reconnections += one.reconnections_count;
         virtual_seconds += seconds(one.virtual_time);
+        const simulation::venue_shape& shape = whole.shape.venue;
+        split += shape.threading == node::threading_mode::split ? 1U : 0U;
+        divided += shape.partitions_count > 1 ? 1U : 0U;
+        in_roles += shape.is_in_roles() ? 1U : 0U;
+        with_distributors += shape.has_distributors ? 1U : 0U;
+        for (const simulation::fault& each : whole.faults) ++by_kind[static_cast<std::size_t>(each.kind)];
+    }
+
+    [[nodiscard]] std::string shapes_and_faults() const {
+        std::string all = fmt::format("{} split, {} of several partitions, {} with gateways, {} with distributors\n",
+                                      split, divided, in_roles, with_distributors);
+        for (std::size_t i = 0; i < by_kind.size(); ++i) {
+            all += fmt::format("{}{} {}", i == 0 ? "" : ", ", by_kind[i], name_of(static_cast<fault_kind>(i)));
+        }
+        return all + '\n';
     }
 };
 
@@ -143,7 +165,7 @@ class stopwatch {
 };
 
 void print_faults(const simulation::plan& whole) {
-    for (const simulation::fault& each : whole.faults) fmt::print("  {}\n", simulation::text_of(each));
+    for (const simulation::fault& each : whole.faults) fmt::print("  {}\n", simulation::text_of(each, whole.shape));
 }
 
 /// Writes what happens in a run: a timeline to a file whose name ends in .json, else a line for each event.
@@ -207,11 +229,12 @@ int run_one(const simulate_options& options) {
     const simulation::run_result result = run_plan(whole, options, to.writer(), to.watcher());
     to.finish();
     fmt::print(
-        "{} requests, {} answers, {} fills, {} feed messages; {} starts of the venue, {} reconnections\n"
+        "{} requests, {} answers, {} fills, {} refused without effect, {} feed messages\n"
+        "{} starts of processes, {} failures, {} reconnections\n"
         "{:.1f} s of virtual time in {:.2f} s; digest {:016x}, state hash {:016x}\n",
-        result.requests_count, result.answers_count, result.fills_count, result.feed_messages_count,
-        result.starts_count, result.reconnections_count, seconds(result.virtual_time), watch.elapsed(), result.digest,
-        result.state_hash);
+        result.requests_count, result.answers_count, result.fills_count, result.refused_count,
+        result.feed_messages_count, result.starts_count, result.failures_count, result.reconnections_count,
+        seconds(result.virtual_time), watch.elapsed(), result.digest, result.state_hash);
     if (result.found.empty()) {
         fmt::print("every promise was kept\n");
         return 0;
@@ -240,10 +263,10 @@ int run_many(const simulate_options& options, const seed_range& range) {
         if (options.minutes > 0 && watch.elapsed() >= options.minutes * 60) break;
     }
     fmt::print(
-        "{} runs, {} faults, {} requests, {} fills, {} starts of a venue, {} reconnections\n"
-        "{:.0f} s of virtual time in {:.1f} s ({:.0f} to 1): every promise was kept\n",
-        all.runs, all.faults, all.requests, all.fills, all.starts, all.reconnections, all.virtual_seconds,
-        watch.elapsed(), all.virtual_seconds / watch.elapsed());
+        "{} runs, {} faults, {} requests, {} fills, {} starts, {} failures, {} reconnections\n"
+        "{}{:.0f} s of virtual time in {:.1f} s ({:.0f} to 1): every promise was kept\n",
+        all.runs, all.faults, all.requests, all.fills, all.starts, all.failures, all.reconnections,
+        all.shapes_and_faults(), all.virtual_seconds, watch.elapsed(), all.virtual_seconds / watch.elapsed());
     return 0;
 }
 

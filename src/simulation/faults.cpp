@@ -1,9 +1,8 @@
 #include "simulation/faults.hpp"
 
-#include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <utility>
-
-#include "simulation/plan.hpp"
 
 namespace corro::simulation {
 namespace {
@@ -14,91 +13,134 @@ constexpr double lossy = 0.2;
 constexpr std::uint64_t slow_bytes_per_second = 20'000;
 constexpr std::int64_t clock_rate_ppb = 200'000;
 constexpr std::chrono::milliseconds slow_disk_call{30};
-
-/// Every call of a disk takes up to this.
-sim::disk_latency latency_up_to(std::chrono::nanoseconds most) {
-    sim::disk_latency all;
-    for (sim::time_range* each : {&all.read, &all.write, &all.sync_data, &all.names, &all.resize}) each->most = most;
-    return all;
-}
+constexpr std::uint64_t room_bytes_max = 256U * 1024;  // of a full disk
+constexpr std::chrono::milliseconds restart_after_damage{20};
 
 }  // namespace
 
-void fault_injector::plan(const std::vector<fault>& faults, std::vector<sim::host*> clients,
-                          std::function<void(std::string_view)> tell) {
-    clients_ = std::move(clients);
+void fault_injector::plan(const std::vector<fault>& faults, std::vector<sim::host*> client_hosts,
+                          std::vector<trader*> traders, std::function<void(std::string_view)> tell) {
+    client_hosts_ = std::move(client_hosts);
+    traders_ = std::move(traders);
     tell_ = std::move(tell);
     for (const fault& each : faults) {
         world_.plan_after(each.at, [this, &each] {
-            tell_(words_of(each));
+            tell_(words_of(each, shape_));
             begin(each);
         });
     }
 }
 
-void fault_injector::begin(const fault& one) {
-    is_of_link(one.kind) ? begin_of_link(one) : begin_of_venue(one);
+void fault_injector::after(const fault& one, std::function<void()> end) {
+    world_.plan_after(one.length, [this, ends = std::move(end)] {
+        if (!have_all_ended_) ends();
+    });
 }
 
-void fault_injector::begin_of_venue(const fault& one) {
+void fault_injector::begin(const fault& one) {
+    switch (target_of(one.kind)) {
+        case fault_target::process:
+            if (one.kind == fault_kind::kill) return venue_.kill(one.where, one.length);
+            venue_.set_without_descriptors(one.where, true);
+            return after(one, [this, where = one.where] { venue_.set_without_descriptors(where, false); });
+        case fault_target::host: return begin_of_host(one);
+        case fault_target::facility: return begin_of_disk(one);
+        case fault_target::link: return begin_of_link(one);
+        case fault_target::trader:
+            traders_[one.where]->set_straying(true);
+            return after(one, [this, where = one.where] { traders_[where]->set_straying(false); });
+    }
+}
+
+void fault_injector::begin_of_host(const fault& one) {
+    sim::host& where = venue_.host(one.where);
     switch (one.kind) {
-        case fault_kind::kill:
-            venue_.kill();
-            next_start_ = std::max(next_start_, world_.now() + one.length);
-            return;
-        case fault_kind::power_cut: venue_.cut_power(); return after(one, [this] { host_.restore_power(); });
-        case fault_kind::pause: host_.set_paused(true); return after(one, [this] { host_.set_paused(false); });
-        case fault_kind::clock_jump: return host_.set_wall_clock_forward(one.length);
+        case fault_kind::power_cut: venue_.cut_power(one.where); return after(one, [&where] { where.restore_power(); });
+        case fault_kind::pause: where.set_paused(true); return after(one, [&where] { where.set_paused(false); });
+        case fault_kind::clock_jump: return where.set_wall_clock_forward(one.length);
         case fault_kind::clock_rate:
-            host_.set_clock_rate(one.length.count() % 2 == 0 ? clock_rate_ppb : -clock_rate_ppb);
-            return after(one, [this] { host_.set_clock_rate(0); });
-        case fault_kind::slow_disk:
-            host_.disk().latency() = latency_up_to(slow_disk_call);
-            return after(one, [this] { host_.disk().latency() = sim::disk_latency(); });
+            where.set_clock_rate(one.length.count() % 2 == 0 ? clock_rate_ppb : -clock_rate_ppb);
+            return after(one, [&where] { where.set_clock_rate(0); });
+        default: return;
+    }
+}
+
+void fault_injector::begin_of_disk(const fault& one) {
+    disk_trouble& disk = venue_.disk();
+    switch (one.kind) {
+        case fault_kind::slow_disk: disk.set_slow(slow_disk_call); return after(one, [&disk] { disk.set_slow(0ns); });
+        case fault_kind::failed_sync: return disk.fail_next_sync();
+        case fault_kind::failed_write: return disk.fail_next_write();
+        case fault_kind::hanging_disk: return disk.hang_next_call(one.length);
+        case fault_kind::short_writes:
+            disk.set_short_writes(true);
+            return after(one, [&disk] { disk.set_short_writes(false); });
+        case fault_kind::full_disk:
+            disk.fill(random_.below(room_bytes_max));
+            return after(one, [&disk] { disk.make_room(); });
+        case fault_kind::damage: venue_.kill(0, restart_after_damage); return disk.damage(random_);
         default: return;
     }
 }
 
 void fault_injector::begin_of_link(const fault& one) {
-    const sim::host& client = *clients_[one.client_host];
     switch (one.kind) {
         case fault_kind::loss:
-            for (sim::link* each : links_of(client)) each->options().loss = lossy;
-            return after(one, [this, &client] {
-                for (sim::link* each : links_of(client)) each->options().loss = 0;
+            for (sim::link* each : directions_of(one.where)) each->options().loss = lossy;
+            return after(one, [this, where = one.where] {
+                for (sim::link* each : directions_of(where)) each->options().loss = 0;
             });
         case fault_kind::slow_link:
-            for (sim::link* each : links_of(client)) each->options().bytes_per_second = slow_bytes_per_second;
-            return after(one, [this, &client] {
-                for (sim::link* each : links_of(client)) each->options().bytes_per_second = 0;
+            for (sim::link* each : directions_of(one.where)) each->options().bytes_per_second = slow_bytes_per_second;
+            return after(one, [this, where = one.where] {
+                for (sim::link* each : directions_of(where)) each->options().bytes_per_second = 0;
             });
         default:
-            set_cut(client, one.kind, true);
-            return after(one, [this, &client, kind = one.kind] { set_cut(client, kind, false); });
+            set_cut(one.where, one.kind, true);
+            return after(one, [this, where = one.where, kind = one.kind] { set_cut(where, kind, false); });
     }
 }
 
-std::vector<sim::link*> fault_injector::links_of(const sim::host& client) {
-    return {&world_.link_between(client, host_), &world_.link_between(host_, client)};
+const sim::host& fault_injector::host(std::size_t index) const {
+    const std::size_t of_venue = venue_.hosts_count();
+    return index < of_venue ? venue_.host(index) : *client_hosts_[index - of_venue];
 }
 
-void fault_injector::set_cut(const sim::host& client, fault_kind which, bool cut) {
-    if (which != fault_kind::cut_from_venue) world_.link_between(client, host_).set_cut(cut);
-    if (which != fault_kind::cut_to_venue) world_.link_between(host_, client).set_cut(cut);
+std::vector<sim::link*> fault_injector::directions_of(std::size_t link) {
+    const link_ends ends = shape_.ends_of_link(link);
+    return {&world_.link_between(host(ends.far), host(ends.near)),
+            &world_.link_between(host(ends.near), host(ends.far))};
+}
+
+void fault_injector::set_cut(std::size_t link, fault_kind which, bool cut) {
+    const std::vector<sim::link*> directions = directions_of(link);
+    if (which != fault_kind::cut_from_venue) directions[0]->set_cut(cut);
+    if (which != fault_kind::cut_to_venue) directions[1]->set_cut(cut);
+}
+
+void fault_injector::set_clients_cut(bool cut) {
+    const std::size_t count = shape_.client_hosts_count * shape_.venue.hosts_count();
+    for (std::size_t link = 0; link < count; ++link) set_cut(link, fault_kind::cut, cut);
 }
 
 void fault_injector::end_all(const sim::link_options& usual) {
-    host_.restore_power();
-    host_.set_paused(false);
-    host_.set_clock_rate(0);
-    host_.disk().latency() = sim::disk_latency();
-    for (const sim::host* client : clients_) {
-        for (sim::link* way : links_of(*client)) {
+    have_all_ended_ = true;
+    for (std::size_t k = 0; k < venue_.hosts_count(); ++k) {
+        sim::host& each = venue_.host(k);
+        each.restore_power();
+        each.set_paused(false);
+        each.set_clock_rate(0);
+    }
+    venue_.disk().end_all();
+    for (std::size_t k = 0; k < shape_.venue.processes_count(); ++k) venue_.set_without_descriptors(k, false);
+    for (std::size_t link = 0; link < shape_.links_count(); ++link) {
+        for (sim::link* way : directions_of(link)) {
             way->set_cut(false);
             way->options() = usual;
         }
     }
-    next_start_ = world_.now();
+    for (trader* each : traders_) each->set_straying(false);
+    venue_.start_soon();
 }
 
 }  // namespace corro::simulation

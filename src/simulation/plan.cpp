@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <span>
+#include <string_view>
 #include <tuple>
 
 #include "base/hash.hpp"
@@ -13,10 +14,6 @@ namespace corro::simulation {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr std::array<std::string_view, fault_kinds_count> names{
-    "kill", "power_cut", "pause",      "cut",        "cut_to_venue", "cut_from_venue",
-    "loss", "slow_link", "clock_jump", "clock_rate", "slow_disk"};
 
 /// A generator for one purpose of one seed.
 base::prng stream(std::uint64_t seed, std::string_view purpose) {
@@ -28,9 +25,51 @@ std::chrono::nanoseconds between(base::prng& random, std::chrono::nanoseconds le
     const auto width = static_cast<std::uint64_t>((most - least).count()) + 1;
     return least + std::chrono::nanoseconds(static_cast<std::int64_t>(random.below(width)));
 }
+std::chrono::milliseconds milliseconds_between(base::prng& random, std::chrono::milliseconds least,
+                                               std::chrono::milliseconds most) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(between(random, least, most));
+}
 
 double seconds(std::chrono::nanoseconds time) noexcept {
     return std::chrono::duration<double>(time).count();
+}
+
+// Half of the venues are one process and are not divided. Such runs are the shortest.
+venue_shape draw_shape(std::uint64_t seed) {
+    base::prng random = stream(seed, "shape");
+    venue_shape shape;
+    shape.threading = random.below(2) == 0 ? node::threading_mode::inline_ : node::threading_mode::split;
+    const bool is_divided = random.below(10) < 3;
+    const std::uint64_t partitions = 2 + random.below(3);
+    const bool is_in_roles = random.below(10) < 3;
+    const std::uint64_t gateways = 1 + random.below(2);
+    const bool has_distributors = random.below(10) < (is_in_roles ? 6 : 1);
+    const bool has_host_for_each = random.below(2) == 0;
+    if (is_divided) shape.partitions_count = partitions;
+    if (is_in_roles) shape.gateways_count = gateways;
+    shape.has_distributors = has_distributors;
+    shape.has_host_for_each = has_host_for_each && shape.processes_count() > 1;
+    return shape;
+}
+
+journal::durability draw_durability(base::prng& random) {
+    switch (random.below(6)) {
+        case 0:
+        case 1: return journal::durability::each;
+        case 2: return journal::durability::async;
+        default: return journal::durability::group;
+    }
+}
+
+std::uint64_t targets_count(fault_kind kind, const run_shape& shape) noexcept {
+    switch (target_of(kind)) {
+        case fault_target::process: return shape.venue.processes_count();
+        case fault_target::host: return shape.venue.hosts_count();
+        case fault_target::facility: return 1;
+        case fault_target::link: return shape.links_count();
+        case fault_target::trader: return shape.traders_count;
+    }
+    return 1;
 }
 
 /// @param most  For faults that last.
@@ -39,6 +78,7 @@ std::chrono::nanoseconds length_of(fault_kind kind, std::chrono::nanoseconds mos
         case fault_kind::kill: return between(random, 1ms, most / 10);
         case fault_kind::power_cut: return between(random, 10ms, most / 2);
         case fault_kind::pause: return between(random, 1ms, most);
+        case fault_kind::hanging_disk: return between(random, 10ms, random.below(2) == 0 ? 900ms : 2500ms);
         case fault_kind::clock_jump: {
             const std::chrono::nanoseconds by = between(random, 1ms, 2h);
             return random.below(2) == 0 ? by : -by;
@@ -47,80 +87,90 @@ std::chrono::nanoseconds length_of(fault_kind kind, std::chrono::nanoseconds mos
     }
 }
 
+/// One run in how many has this kind of fault.
+std::uint64_t rareness_of(fault_kind kind) noexcept {
+    switch (kind) {
+        case fault_kind::failed_sync:
+        case fault_kind::failed_write:
+        case fault_kind::full_disk:
+        case fault_kind::hanging_disk:
+        case fault_kind::damage: return 5;
+        case fault_kind::short_writes:
+        case fault_kind::no_descriptors:
+        case fault_kind::wrong_gateway: return 4;
+        default: return 2;
+    }
+}
+
+/// Whether a venue keeps its promises under such a fault.
+bool may_happen(fault_kind kind, const plan& in) noexcept {
+    // An asynchronous journal survives the end of the process, and not that of the machine.
+    if (kind == fault_kind::power_cut) return in.durability != journal::durability::async;
+    if (kind == fault_kind::wrong_gateway) return in.shape.venue.gateways_count > 1;
+    return true;
+}
+
 /// The faults of one kind; each kind has a stream of its own, so that leaving one out moves no other.
 void draw_faults(plan& into, fault_kind kind) {
     base::prng random = stream(into.seed, "faults of kind " + std::string(name_of(kind)));
-    if (random.below(2) == 0) return;  // this run has none of them
+    if (random.below(rareness_of(kind)) != 0 || !may_happen(kind, into)) return;  // this run has none of them
     for (std::uint64_t left = 1 + random.below(4); left != 0; --left) {
         fault one;
         one.kind = kind;
         one.at = between(random, 0ns, into.time);
         one.length = length_of(kind, into.time / 3, random);
-        one.client_host = static_cast<std::size_t>(random.below(into.client_hosts_count));
+        one.where = static_cast<std::size_t>(random.below(targets_count(kind, into.shape)));
         into.faults.push_back(one);
     }
 }
 
 }  // namespace
 
-std::string_view name_of(fault_kind kind) noexcept {
-    return names[static_cast<std::size_t>(kind)];
-}
-
-bool is_of_link(fault_kind kind) noexcept {
-    switch (kind) {
-        case fault_kind::cut:
-        case fault_kind::cut_to_venue:
-        case fault_kind::cut_from_venue:
-        case fault_kind::loss:
-        case fault_kind::slow_link: return true;
-        default: return false;
-    }
-}
-
-std::string words_of(const fault& one) {
-    return fmt::format("{}{} {} {:.6f} s", name_of(one.kind),
-                       is_of_link(one.kind) ? fmt::format(" of client host {}", one.client_host + 1) : "",
-                       one.kind == fault_kind::clock_jump ? "by" : "for", seconds(one.length));
-}
-
-std::string text_of(const fault& one) {
-    return fmt::format("{:9.6f} s  {}", seconds(one.at), words_of(one));
-}
-
 plan draw_plan(std::uint64_t seed, const plan_options& options) {
     plan all;
     all.seed = seed;
     all.time = options.time;
+    all.shape.venue = draw_shape(seed);
     base::prng random = stream(seed, "plan");
-    all.threading = random.below(2) == 0 ? node::threading_mode::inline_ : node::threading_mode::split;
-    all.durability = random.below(3) == 0 ? journal::durability::each : journal::durability::group;
+    all.durability = draw_durability(random);
     all.segment_bytes = random.below(2) == 0 ? 64U * 1024 : 1024U * 1024;
     all.snapshot_every = random.below(3) == 0 ? 0 : 20 + random.below(500);
-    all.client_hosts_count = 1 + random.below(3);
-    all.traders_count = 2 + random.below(5);
+    all.ends_with_journal = random.below(3) != 0;
+    all.disk_patience = random.below(2) == 0 ? 1s : 10s;
+    all.cancel_grace = milliseconds_between(random, 100ms, 3s);
+    all.requests_max = random.below(4) == 0 ? 5 + static_cast<std::uint32_t>(random.below(60)) : 0;
+    all.shape.client_hosts_count = 1 + random.below(3);
+    all.shape.traders_count = 2 + random.below(5);
     all.outstanding_max = 1 + random.below(16);
     all.think_time = between(random, 1ms, 40ms);
     all.latency_max = random.below(4) == 0 ? 0ns : between(random, 10us, 5ms);
     all.piece_bytes_max = random.below(3) == 0 ? 1 + random.below(100) : 0;
+    all.operator_pause = random.below(2) == 0 ? 0ns : between(random, 20ms, 300ms);
+    all.leaves_silently = random.below(2) == 0;
     for (std::size_t kind = 0; kind < fault_kinds_count; ++kind) {
         const auto one = static_cast<fault_kind>(kind);
         if (!options.without.contains(one)) draw_faults(all, one);
     }
-    std::ranges::sort(all.faults, {}, [](const fault& one) { return std::tuple(one.at, one.kind, one.length); });
+    std::ranges::sort(all.faults, {},
+                      [](const fault& one) { return std::tuple(one.at, one.kind, one.length, one.where); });
     return all;
 }
 
 std::string text_of(const plan& whole) {
     return fmt::format(
-        "venue {}, journal {} in segments of {} KiB, {}\n"
-        "{} traders on {} hosts, each with up to {} requests outstanding and {:.1f} ms between them\n"
-        "links of up to {:.3f} ms{}\n",
-        whole.threading == node::threading_mode::split ? "split" : "inline", journal::name_of(whole.durability),
-        whole.segment_bytes / 1024,
+        "{}\n"
+        "journal {} in segments of {} KiB, {}; {} when it fails, a call may take {} s\n"
+        "{} traders on {} hosts, each with up to {} requests outstanding and {:.1f} ms between them{}\n"
+        "{}links of up to {:.3f} ms{}\n",
+        text_of(whole.shape.venue), journal::name_of(whole.durability), whole.segment_bytes / 1024,
         whole.snapshot_every == 0 ? std::string("no snapshots")
                                   : fmt::format("a snapshot every {} commands", whole.snapshot_every),
-        whole.traders_count, whole.client_hosts_count, whole.outstanding_max, seconds(whole.think_time) * 1e3,
+        whole.ends_with_journal ? "ends" : "refuses", whole.disk_patience.count() / 1000, whole.shape.traders_count,
+        whole.shape.client_hosts_count, whole.outstanding_max, seconds(whole.think_time) * 1e3,
+        whole.requests_max == 0 ? std::string() : fmt::format(", {} in a second at most", whole.requests_max),
+        whole.operator_pause == 0ns
+            ? ""
+            : "an operator who changes limits and phases, stops accounts and defines instruments\n",
         seconds(whole.latency_max) * 1e3,
         whole.piece_bytes_max == 0 ? std::string()
                                    : fmt::format(", streams in pieces of up to {} bytes", whole.piece_bytes_max));

@@ -4,93 +4,36 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "client/market_image.hpp"
-#include "facility/facility.hpp"
+#include "domain/command.hpp"
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
-#include "io/task/scope.hpp"
-#include "market_data/book_image.hpp"
 #include "sim/world.hpp"
+#include "simulation/clients.hpp"
 #include "simulation/faults.hpp"
-#include "simulation/served_venue.hpp"
-#include "simulation/traders.hpp"
+#include "simulation/journal_audit.hpp"
+#include "simulation/market_replay.hpp"
+#include "simulation/site.hpp"
+#include "simulation/state_checks.hpp"
+#include "simulation/venue_configuration.hpp"
 
 namespace corro::simulation {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint32_t instruments_count = 2;
-constexpr std::uint32_t accounts_count = 2;
-constexpr std::uint32_t sessions_of_account_min = 8;
 constexpr std::chrono::milliseconds turn{1};
-const io::endpoint venue_address = io::endpoint::ipv4({10, 0, 0, 1}, 0);
-
-node::configuration configuration_of(const plan& whole) {
-    node::configuration c;
-    c.threading = whole.threading;
-    c.busy_poll = 0us;
-    c.order_entry_listen = venue_address.with_port(7'001).to_string();
-    c.feed_listen = venue_address.with_port(7'002).to_string();
-    c.snapshot_listen = venue_address.with_port(7'003).to_string();
-    c.orders_max = 5'000;
-    c.feed_log_bytes = std::size_t{16} * 1024 * 1024;
-    c.answers_kept = 100'000;
-    c.session_answers_kept = 50'000;
-    c.journal_directory = "/var/corro/journal";
-    c.durability = whole.durability;
-    c.journal_segment_bytes = whole.segment_bytes;
-    c.snapshot_every = whole.snapshot_every;
-    c.disk_patience = 10s;
-    for (std::uint32_t id = 1; id <= instruments_count; ++id) {
-        domain::instrument i;
-        i.id = domain::instrument_id{id};
-        i.name = domain::symbol{id == 1 ? "ONE" : "TWO"};
-        i.tick_size = domain::price_nano{250'000'000};
-        i.price_low = domain::price_ticks{0};
-        i.price_high = domain::price_ticks{20'000};
-        c.instruments.push_back(i);
-    }
-    const auto traders_of_account = static_cast<std::uint32_t>(whole.traders_count / accounts_count + 1);
-    for (std::uint32_t id = 1; id <= accounts_count; ++id) {
-        gateway::account a;
-        a.id = domain::account_id{id};
-        a.name = "account " + std::to_string(id);
-        a.key.fill(static_cast<std::byte>(id));
-        a.sessions_count = std::max(sessions_of_account_min, traders_of_account);
-        c.accounts.push_back(a);
-    }
-    return c;
-}
-
-/// The digest that a book image of the facility's orders would have.
-std::uint64_t digest_of_orders(const facility::facility& state, domain::instrument_id instrument) {
-    struct order_digests final : facility::book_visitor {
-        std::uint64_t sum = 0;
-        void visit_level(domain::side, const domain::level&) override {}
-        void visit_order(domain::side side, const facility::resting_order& o) override {
-            sum += market_data::order_digest(o.order, side, o.price, o.open);
-        }
-    } orders;
-    state.visit_book(instrument, orders);
-    return orders.sum;
-}
-
-/// A host with traders, and a process for them.
-struct client_host {
-    client_host(sim::world& in, std::size_t number)
-        : host(in.add_host("client " + std::to_string(number + 1),
-                           {io::endpoint::ipv4({10, 0, 1, static_cast<std::uint8_t>(number + 1)}, 0)})) {}
-
-    sim::host& host;
-    io::context context{io::context_options(host.start_process("traders"))};
-    std::vector<std::unique_ptr<trader>> traders;
-    io::task_scope tasks{context};
-};
+constexpr std::chrono::seconds last_cancels{1};  ///< after the clients have gone
+constexpr std::int64_t throttle_window_ns = 1'000'000'000;
+/// A venue notices a silent client after two of its heartbeats and a quarter, and then cancels.
+constexpr std::chrono::milliseconds silence_noticed = client_heartbeat * 9 / 4 + 200ms;
+/// It notices a client that has closed its connection at once.
+constexpr std::chrono::milliseconds close_noticed = 500ms;
 
 class simulated_run {
  public:
@@ -99,29 +42,38 @@ class simulated_run {
           tell_(tell),
           watcher_(watcher),
           world_(whole.seed),
-          host_(world_.add_host("venue", {venue_address})),
-          venue_(host_, configuration_of(whole), &result_.found),
-          begin_(world_.now()) {
+          begin_(world_.now()),
+          site_(world_, plan_, &result_.found, [this](const std::string& what) { say(what); }) {
         if (watcher_ != nullptr) {
             world_.set_observer(watcher_);
             watcher_->begins(world_);
         }
-        set_usual_links();
-        add_clients();
+        link_options_.latency_max = plan_.latency_max;
+        link_options_.piece_bytes_max = plan_.piece_bytes_max;
+        world_.network().usual_options() = link_options_;
+        clients_ = std::make_unique<clients>(world_, plan_, &result_.found);
     }
 
     /// Whether its venue does not end. Then neither it nor its world can be destroyed.
     [[nodiscard]] bool is_stuck() const noexcept { return is_stuck_; }
 
     run_result perform() {
-        start();
-        faults_.plan(plan_.faults, client_hosts(), [this](std::string_view what) { say(what); });
+        site_.start();
+        faults_.plan(plan_.faults, clients_->hosts(), clients_->sessions(),
+                     [this](std::string_view what) { say(what); });
         for (const io::steady_time end = begin_ + plan_.time; world_.now() < end && is_sound();) go_on();
-        end_faults();
+        say("the faults end");
+        faults_.end_all(link_options_);
         settle();
-        if (is_sound()) compare();
-        finish();
-        return result_;
+        if (is_sound()) check_state(site_.venue(), *clients_, &result_.found);
+        if (is_sound()) leave();
+        const bool was_sound = is_sound();
+        clients_->end();
+        if (was_sound) rest();
+        end_venue();
+        if (was_sound && is_sound()) audit();
+        if (was_sound && is_sound()) replay();
+        return summary();
     }
 
  private:
@@ -133,85 +85,25 @@ class simulated_run {
     void sample() const {
         if (watcher_ == nullptr) return;
         run_sample now;
-        for (const trader* each : traders()) {
+        for (const trader* each : clients_->sessions()) {
             now.connected_count += each->is_connected() ? 1U : 0U;
-            now.outstanding_count += each->outstanding_count();
+            now.outstanding_count += each->flow() == nullptr ? 0 : each->flow()->outstanding_count();
         }
-        const client::feed_session* const feed = subscriber_.session();
-        if (venue_.is_serving() && feed != nullptr) {
-            const std::uint64_t next = venue_.now().feed_next_sequence();
-            now.feed_behind_count = next - std::min(next, feed->next_sequence());
-        }
+        if (site_.is_facility_serving()) now.feed_behind_count = feed_messages_missing(site_.venue(), *clients_);
         watcher_->sampled(now);
-    }
-
-    void set_usual_links() {
-        link_options_ = sim::link_options();
-        link_options_.latency_max = plan_.latency_max;
-        link_options_.piece_bytes_max = plan_.piece_bytes_max;
-        world_.network().usual_options() = link_options_;
-    }
-
-    void add_clients() {
-        for (std::size_t k = 0; k < plan_.client_hosts_count; ++k) {
-            clients_.push_back(std::make_unique<client_host>(world_, k));
-        }
-        for (std::size_t k = 0; k < plan_.traders_count; ++k) {
-            client_host& home = *clients_[k % clients_.size()];
-            trader_settings settings;
-            settings.venue = venue_address.with_port(7'001);
-            settings.who.account = domain::account_id{static_cast<std::uint32_t>(1 + k % accounts_count)};
-            settings.who.session_number = static_cast<std::uint32_t>(1 + k / accounts_count);
-            settings.who.key.fill(static_cast<std::byte>(settings.who.account.value));
-            settings.who.heartbeat = client_heartbeat;
-            settings.who.cancel_on_disconnect = false;
-            settings.outstanding_max = plan_.outstanding_max;
-            settings.think_time = plan_.think_time;
-            settings.seed = world_.seed_of("trader " + std::to_string(k));
-            settings.first_order_name = 1 + k * order_names_count;
-            home.traders.push_back(std::make_unique<trader>(settings, &result_.found));
-            home.tasks.spawn(home.traders.back()->run());
-        }
-        client_host& home = *clients_.front();
-        home.tasks.spawn(subscriber_.run());
-    }
-
-    void start() {
-        say("the venue starts");
-        venue_.start();
     }
 
     /// A millisecond of the world, and then what can only be done between its turns.
     void go_on() {
         world_.run_for(turn);
         sample();
-        const bool was_serving = was_serving_;
-        venue_.tend();
-        was_serving_ = venue_.is_serving();
-        if (was_serving_ && !was_serving) say("the venue serves");
-        if (!venue_.is_running() && host_.is_on() && world_.now() >= faults_.next_start()) start();
+        site_.tend();
     }
-
-    [[nodiscard]] std::vector<sim::host*> client_hosts() const {
-        std::vector<sim::host*> all;
-        for (const auto& home : clients_) all.push_back(&home->host);
-        return all;
-    }
-
-    void end_faults() {
-        say("the faults end");
-        faults_.end_all(link_options_);
+    void go_on_for(std::chrono::nanoseconds time) {
+        for (const io::steady_time end = world_.now() + time; world_.now() < end && is_sound();) go_on();
     }
 
     // After the faults.
-
-    [[nodiscard]] std::vector<trader*> traders() const {
-        std::vector<trader*> all;
-        for (const auto& home : clients_) {
-            for (const auto& each : home->traders) all.push_back(each.get());
-        }
-        return all;
-    }
 
     template <class Condition>
     bool wait_for(Condition is_true) {
@@ -223,27 +115,25 @@ class simulated_run {
         return true;
     }
 
+    [[nodiscard]] bool have_all(bool (trader::*what)() const noexcept) const {
+        return std::ranges::all_of(clients_->sessions(), [what](const trader* each) { return (each->*what)(); });
+    }
+
     [[nodiscard]] std::string who_is_missing() const {
-        if (!venue_.is_serving()) return "the venue does not serve";
-        std::size_t missing = 0;
-        for (const trader* each : traders()) missing += each->is_settled() && each->has_echo() ? 0U : 1U;
-        if (missing != 0)
-            return fmt::format("{} of {} traders are not back with all answers", missing, plan_.traders_count);
-        return "the feed is not current";
+        if (!site_.is_serving()) return "the venue does not serve";
+        const auto missing = std::ranges::count_if(
+            clients_->sessions(), [](const trader* each) { return !each->is_settled() || !each->has_echo(); });
+        if (missing == 0) return "the feed is not current";
+        return fmt::format("{} of {} clients are not back with all answers", missing, clients_->sessions().size());
     }
 
     void settle() {
-        for (trader* each : traders()) each->finish();
-        const auto all_are = [this](auto what) { return std::ranges::all_of(traders(), what); };
-        bool is_well =
-            wait_for([&] { return venue_.is_serving() && all_are([](const trader* t) { return t->is_settled(); }); });
-        for (trader* each : traders()) each->ask_for_echo();
-        is_well = is_well && wait_for([&] { return all_are([](const trader* t) { return t->has_echo(); }); });
-        is_well = is_well && wait_for([this] {
-                      const client::feed_session* feed = subscriber_.session();
-                      return venue_.is_serving() && feed != nullptr &&
-                             feed->next_sequence() == venue_.now().feed_next_sequence();
-                  });
+        clients_->finish();
+        bool is_well = wait_for([this] { return site_.is_serving() && have_all(&trader::is_settled); });
+        for (trader* each : clients_->sessions()) each->ask_for_echo();
+        is_well = is_well && wait_for([this] { return have_all(&trader::has_echo); });
+        is_well =
+            is_well && wait_for([this] { return site_.is_serving() && are_feeds_current(site_.venue(), *clients_); });
         if (!is_well) {
             result_.found.add("O1",
                               fmt::format("{} s after the faults: {}", recovery_time_max.count(), who_is_missing()));
@@ -251,96 +141,103 @@ class simulated_run {
         if (is_sound()) say("everything is settled");
     }
 
-    void compare() {
-        const node::venue& venue = venue_.now();
-        const facility::facility& state = venue.at(0).host.state();
-        std::size_t known = 0;
-        std::uint64_t requests = 0;
-        for (const trader* each : traders()) {
-            known += each->open_orders_count();
-            requests += each->requests_count();
+    /// The sessions with cancel on disconnect close their connections, or all clients fall silent.
+    void leave() {
+        std::set<std::uint32_t> gone;
+        for (trader* each : clients_->sessions()) {
+            if (!each->settings().who.cancel_on_disconnect) continue;
+            gone.insert(each->session().value);
+            if (!plan_.leaves_silently) each->end();
         }
-        if (known != state.open_orders_count()) {
-            result_.found.add(
-                "D1", fmt::format("clients know of {} open orders, the venue of {}", known, state.open_orders_count()));
-        }
-        if (venue.commands_count() != requests) {
-            result_.found.add("C3", fmt::format("{} requests were sent, {} commands are in the journal", requests,
-                                                venue.commands_count()));
-        }
-        for (std::uint32_t id = 1; id <= instruments_count; ++id) {
-            const domain::instrument_id instrument{id};
-            if (subscriber_.session()->book(instrument)->digest() != digest_of_orders(state, instrument)) {
-                result_.found.add(
-                    "N1",
-                    fmt::format("the book of instrument {} that was rebuilt from the feed is not the venue's", id));
-            }
-            std::int64_t sum = 0;
-            for (std::uint32_t account = 1; account <= accounts_count; ++account) {
-                sum += state.position_of(domain::account_id{account}, instrument);
-            }
-            if (sum != 0) result_.found.add("C2", fmt::format("the positions in instrument {} sum to {}", id, sum));
-        }
-        result_.state_hash = venue.state_hash();
+        if (plan_.leaves_silently) faults_.set_clients_cut(true);
+        go_on_for((plan_.leaves_silently ? silence_noticed : close_noticed) + 4 * plan_.latency_max);
+        if (is_sound()) check_orders_are_gone(site_.venue(), gone, &result_.found);
+        faults_.set_clients_cut(false);
     }
 
-    /// Ends everything; and unless something was found before, lets a last life read the whole journal again.
-    void finish() {
-        for (trader* each : traders()) each->end();
-        subscriber_.end();
-        const auto clients_have_ended = [this] {
-            return std::ranges::all_of(clients_, [](const auto& each) { return each->tasks.size() == 0; });
-        };
-        while (!clients_have_ended()) world_.run_for(turn);
-        for (const auto& each : clients_) io::block_on(each->context, each->tasks.join());
-        const bool replays = is_sound();
-        end_venue();
-        if (replays && is_sound()) replay();
-        result_.digest = world_.digest();
-        result_.virtual_time = world_.now() - begin_;
-        result_.starts_count = venue_.starts_count();
-        result_.feed_messages_count = subscriber_.messages_count();
-        for (const trader* each : traders()) {
-            result_.requests_count += each->requests_count();
-            result_.answers_count += each->answers_count();
-            result_.fills_count += each->fills_count();
-            result_.reconnections_count += each->reconnections_count();
-        }
+    /// What the end of the clients leads to.
+    void rest() {
+        go_on_for(last_cancels);
+        if (!is_sound()) return;
+        state_hashes_ = state_hashes_of(site_.venue());
+        for (const std::uint64_t each : state_hashes_) result_.state_hash = result_.state_hash * 31 + each;
     }
 
     void end_venue() {
-        venue_.close();
+        site_.close();
         const io::steady_time end = world_.now() + recovery_time_max;
-        while ((venue_.is_running() || venue_.has_ghosts()) && world_.now() < end) {
-            world_.run_for(turn);
-            venue_.tend();
-            venue_.close();  // one that had not started yet
-        }
-        if (!venue_.is_running() && !venue_.has_ghosts()) return;
+        do {
+            go_on();
+        } while (!site_.has_ended() && world_.now() < end);
+        if (site_.has_ended()) return;
         result_.found.add("O1", "a venue that was told to end does not");
         is_stuck_ = true;
     }
 
-    void replay() {
-        remove_snapshots();
-        venue_.start();
-        while (venue_.is_running() && !venue_.is_serving() && is_sound()) {
-            world_.run_for(turn);
-            venue_.tend();
+    /// Reads the journals, and compares them with what the clients have sent and received.
+    void audit() {
+        sim::process& auditor = site_.host(0).start_process("audit");
+        io::context context{io::context_options(auditor)};
+        std::vector<journal_commands> journals;
+        for (std::size_t k = 0; k < plan_.shape.venue.partitions_count; ++k) {
+            auto read = io::block_on(context, read_journal(&context, journal_of(plan_, k)));
+            if (!read) return result_.found.add("D3", "a journal that was closed cannot be read: " + read.error());
+            journals.push_back(std::move(*read));
         }
-        if (venue_.is_serving() && venue_.now().state_hash() != result_.state_hash) {
+        check_requests(journals, histories(), &result_.found);
+        check_throttle(journals, plan_.requests_max, throttle_window_ns, &result_.found);
+        for (std::size_t k = 0; k < journals.size() && is_sound(); ++k) {
+            market_replay market(configuration_of_partition(plan_, k), auditor, &result_.found);
+            market.run(journals[k]);
+            // The answers of several partitions are merged.
+            if (journals.size() == 1 && is_sound()) check_answers(market, histories(), &result_.found);
+        }
+    }
+
+    [[nodiscard]] std::vector<session_history> histories() const {
+        std::vector<session_history> all;
+        for (const trader* each : clients_->sessions()) {
+            all.push_back(
+                {each->session(), each->settings().who.account, &each->flow()->requests(), &each->answer_digests()});
+        }
+        return all;
+    }
+
+    /// A last life executes all commands again.
+    void replay() {
+        for (std::size_t k = 0; k < plan_.shape.venue.partitions_count; ++k) remove_snapshots(journal_of(plan_, k));
+        site_.start_facility();
+        while (site_.is_facility_running() && !site_.is_facility_serving() && is_sound()) go_on();
+        if (is_sound() && state_hashes_of(site_.venue()) != state_hashes_) {
             result_.found.add("D6", "a replay of the journal does not lead to the state in which the venue ended");
         }
         end_venue();
     }
 
-    void remove_snapshots() {
-        const std::string directory = "/var/corro/journal";
-        const auto names = host_.disk().list(directory);
+    void remove_snapshots(const std::string& directory) {
+        sim::disk& disk = site_.host(0).disk();
+        const auto names = disk.list(directory);
         if (!names) return;
         for (const std::string& name : *names) {
-            if (name.ends_with(".snapshot")) host_.disk().take_away(directory + "/" + name);
+            if (name.ends_with(".snapshot")) disk.take_away(directory + "/" + name);
         }
+    }
+
+    [[nodiscard]] run_result summary() {
+        result_.digest = world_.digest();
+        result_.virtual_time = world_.now() - begin_;
+        result_.starts_count = site_.starts_count();
+        result_.failures_count = site_.failures_count();
+        for (const subscriber* each : clients_->subscribers()) result_.feed_messages_count += each->messages_count();
+        for (const trader* each : clients_->sessions()) {
+            if (each->flow() == nullptr) continue;
+            result_.requests_count += each->flow()->requests().size();
+            result_.answers_count += each->answer_digests().size();
+            result_.fills_count += each->flow()->fills_count();
+            result_.refused_count += each->flow()->refused_count();
+            result_.reconnections_count += each->reconnections_count();
+        }
+        return result_;
     }
 
     const plan plan_;
@@ -349,13 +246,11 @@ class simulated_run {
     run_result result_;
     sim::world world_;
     sim::link_options link_options_;
-    sim::host& host_;
-    served_venue venue_;
-    fault_injector faults_{world_, host_, venue_};
-    subscriber subscriber_{venue_address.with_port(7'002), venue_address.with_port(7'003), &result_.found};
-    std::vector<std::unique_ptr<client_host>> clients_;
     io::steady_time begin_;
-    bool was_serving_ = false;
+    site site_;
+    fault_injector faults_{world_, site_, plan_.shape};
+    std::unique_ptr<clients> clients_;
+    std::vector<std::uint64_t> state_hashes_;  // by partition
     bool is_stuck_ = false;
 };
 

@@ -78,7 +78,7 @@ std::int64_t timeline::now_ns() const {
 
 void timeline::told(std::string_view what) {
     last_ns_ = now_ns();
-    const bool is_fault = std::ranges::any_of(faults_, [what](const fault& one) { return words_of(one) == what; });
+    const bool is_fault = std::ranges::any_of(faults_, [this, what](const fault& one) { return words_of(one, shape_) == what; });
     if (!is_fault) moments_.push_back({last_ns_, std::string(what)});
 }
 
@@ -121,7 +121,7 @@ std::string timeline::text() const {
     for (const fault& each : faults_) {
         const std::int64_t length = each.kind == fault_kind::clock_jump ? 0 : each.length.count();
         all.push_back(
-            {"faults", std::string(name_of(each.kind)), words_of(each), each.at.count(), each.at.count() + length});
+            {"faults", std::string(name_of(each.kind)), words_of(each, shape_), each.at.count(), each.at.count() + length});
     }
     std::ranges::sort(
         all, {}, [](const slice& one) { return std::tie(one.begin_ns, one.host, one.track, one.name, one.end_ns); });

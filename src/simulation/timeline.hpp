@@ -28,7 +28,7 @@ namespace corro::simulation {
 
 class timeline final : public run_watcher {
  public:
-    explicit timeline(const plan& whole) : faults_(whole.faults) {}
+    explicit timeline(const plan& whole) : shape_(whole.shape), faults_(whole.faults) {}
 
     /// The file. For use after the run.
     [[nodiscard]] std::string text() const;
@@ -63,6 +63,7 @@ class timeline final : public run_watcher {
     void begin_slice(std::string host, std::string track, std::string name);
     void end_slice(std::string_view host, std::string_view name);
 
+    run_shape shape_;
     std::vector<fault> faults_;
     const sim::world* world_ = nullptr;  // while the run lasts
     std::int64_t begin_ns_ = 0;

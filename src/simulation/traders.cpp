@@ -13,6 +13,8 @@
 #include "io/loop/timer.hpp"
 #include "io/task/scope.hpp"
 #include "io/task/with_timeout.hpp"
+#include "simulation/connections.hpp"
+#include "simulation/journal_audit.hpp"
 #include "wire/generated/corro_binary.hpp"
 
 namespace corro::simulation {
@@ -22,33 +24,34 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t echo_id = 4'711;
 
-/// Whether an error means a lost connection, and not a refusal of the venue.
-bool is_broken_connection(std::error_code error) {
-    return error.category() == std::system_category() || error.category() == std::generic_category() ||
-           error == io::condition::end_of_stream || error == io::condition::timed_out ||
-           error == io::condition::canceled;
-}
-
-/// The error of work that had a time limit.
-std::error_code error_of(const std::expected<std::error_code, std::error_code>& tried) {
-    return tried ? *tried : tried.error();
-}
-
-std::chrono::nanoseconds since_beginning(const io::context& here) {
-    return here.now().time_since_epoch();
-}
-
 }  // namespace
-
-// A trader.
 
 io::task<void> trader::run() {
     while (!ending_) {
-        const bool is_there = co_await come();
-        if (is_there) co_await talk();
+        if (is_straying_) {
+            co_await try_wrong_gateway();
+        } else {
+            const bool is_there = co_await come();
+            if (is_there) co_await talk();
+        }
         is_on_ = false;
         if (!ending_) static_cast<void>(co_await io::sleep_for(reconnect_pause));
     }
+}
+
+/// Another gateway than its own has no key of the account.
+io::task<void> trader::try_wrong_gateway() {
+    auto session = co_await io::with_timeout(logon_patience,
+                                             client::order_session::log_on(settings_.wrong_gateway, settings_.who));
+    if (!session) co_return;
+    if (*session) {
+        found_->add(
+            "S9", fmt::format("account {} was admitted by another gateway than its own", settings_.who.account.value));
+        co_return;
+    }
+    const std::error_code refused = session->error();
+    if (refused == client::logged_out(wire::logout_reason::authentication_failed)) co_return;
+    judge(refused);
 }
 
 io::task<bool> trader::come() {
@@ -65,12 +68,16 @@ io::task<bool> trader::come_first() {
         co_return false;
     }
     session_ = std::move(**session);
+    flow_ = settings_.make_flow({});
+    co_return true;
+}
+
+/// The operator may define more while it is on.
+void trader::learn_instruments() {
+    if (session_->instruments().count() == flow_->instruments().size()) return;
     std::vector<domain::instrument> instruments;
     session_->instruments().for_each([&](const domain::instrument& i) { instruments.push_back(i); });
-    const std::vector<domain::price_ticks> middles(instruments.size(), domain::price_ticks{9'000});
-    trader_ = std::make_unique<client::trader>(client::trader_options(), instruments, middles,
-                                               settings_.first_order_name, settings_.seed);
-    co_return true;
+    flow_->set_instruments(std::move(instruments));
 }
 
 io::task<bool> trader::come_again() {
@@ -82,6 +89,7 @@ io::task<bool> trader::come_again() {
         co_return false;
     }
     if (session_->began_again()) found_->add("O1", "a session's numbers began again within a day");
+    flow_->sent_again_from(session_->next_request());
     if (!session_->resend_not_accepted()) found_->add("O1", "requests that were not accepted cannot be sent again");
     co_return true;
 }
@@ -91,6 +99,7 @@ void trader::judge(std::error_code refused) {
     if (is_broken_connection(refused)) return;
     if (refused == client::logged_out(wire::logout_reason::already_logged_on)) return;  // not noticed there yet
     if (refused == client::logged_out(wire::logout_reason::shutting_down)) return;
+    if (refused == client::logged_out(wire::logout_reason::journal_failed) && settings_.disk_may_fail) return;
     if (refused == client::logged_out(wire::logout_reason::sequence_unknown)) {
         return found_->add("D1", fmt::format("account {} session {}: the venue does not know what it has acknowledged",
                                              settings_.who.account.value, settings_.who.session_number));
@@ -114,10 +123,10 @@ io::task<void> trader::exchange_messages() {
     const io::context& here = co_await io::this_context();
     std::chrono::nanoseconds heard = since_beginning(here);
     asked_for_echo_ = false;
-    while (take_answers() && !ending_) {
+    while (take_answers(since_beginning(here)) && !ending_) {
         const std::chrono::nanoseconds now = since_beginning(here);
-        if (now - heard > 3 * client_heartbeat) co_return;
-        send_what_is_due(now);
+        if (now - heard > 3 * client_heartbeat || is_straying_) co_return;
+        send_what_is_due(now, domain::time_ns{here.wall_now().time_since_epoch().count()});
         if (session_->has_output()) {
             const auto written = co_await io::with_timeout(3 * client_heartbeat, session_->flush());
             if (error_of(written)) co_return;
@@ -132,40 +141,62 @@ io::task<void> trader::exchange_messages() {
     }
 }
 
-void trader::send_what_is_due(std::chrono::nanoseconds now) {
+void trader::send_what_is_due(std::chrono::nanoseconds now, domain::time_ns wall) {
     if (wants_echo_ && !asked_for_echo_) asked_for_echo_ = session_->send_test(echo_id);
     if (now < next_send_) return;
     next_send_ = now + std::chrono::nanoseconds(static_cast<std::int64_t>(
                            random_.below(static_cast<std::uint64_t>(settings_.think_time.count()) * 2 + 1)));
+    learn_instruments();
     do {
-        if (finishing_ || trader_->outstanding_count() >= settings_.outstanding_max) return;
-        if (session_->send(trader_->next_request()) == 0) found_->add("O1", "a request does not fit an empty buffer");
+        if (finishing_ || flow_->outstanding_count() >= settings_.outstanding_max) return;
+        const domain::command request = flow_->next_request(wall);
+        const std::uint32_t number = session_->send(request);
+        if (number == 0) return found_->add("O1", "a request does not fit an empty buffer");
+        flow_->sent(number, request, now.count());
     } while (settings_.think_time.count() == 0);
 }
 
+/// Whether the venue may end a session for this reason.
+bool trader::may_end(std::error_code why) const noexcept {
+    if (why == client::logged_out(wire::logout_reason::shutting_down)) return true;
+    if (why == client::logged_out(wire::logout_reason::slow_consumer)) return true;
+    if (why == client::logged_out(wire::logout_reason::journal_failed)) return settings_.disk_may_fail;
+    return why == client::logged_out(wire::logout_reason::idle_timeout) && settings_.may_be_silent;
+}
+
 /// Takes the answers that have arrived. False if the session has ended.
-bool trader::take_answers() {
+bool trader::take_answers(std::chrono::nanoseconds now) {
     for (;;) {
         const auto got = session_->poll();
         if (!got) {
             const std::error_code error = got.error();
-            const bool is_expected = error == client::logged_out(wire::logout_reason::shutting_down) ||
-                                     error == client::logged_out(wire::logout_reason::idle_timeout) ||
-                                     error == client::logged_out(wire::logout_reason::slow_consumer);
             const bool is_gap = error == client::session_errc::sequence_gap;
-            if (!is_expected) found_->add(is_gap ? "C3" : "O1", "a session has ended: " + error.message());
+            const bool is_silence = error == client::logged_out(wire::logout_reason::idle_timeout);
+            if (!may_end(error)) {
+                found_->add(is_gap ? "C3" : is_silence ? "N3" : "O1", "a session has ended: " + error.message());
+            }
             return false;
         }
         if (!*got) {
             if (wants_echo_ && session_->last_echo() == echo_id) has_echo_ = true;
             return true;
         }
-        take(**got);
+        take(**got, now);
     }
 }
 
-void trader::take(const client::answer& one) {
+/// Whether a request may be refused without effect: the disk is full or has failed, or the facility is out of reach.
+bool trader::may_be_refused(wire::session_reject_reason why) const noexcept {
+    if (why == wire::session_reject_reason::journal_failed) return settings_.disk_may_fail;
+    return why == wire::session_reject_reason::overloaded &&
+           (settings_.disk_may_fail || settings_.facility_may_be_away);
+}
+
+void trader::take(const client::answer& one, std::chrono::nanoseconds now) {
     if (one.told != nullptr) return;
+    if (one.reject && may_be_refused(one.reject->session_reject_reason)) {
+        return flow_->refused(static_cast<std::uint32_t>(one.reject->refused_sequence.value), now.count());
+    }
     if (one.reject)
         return found_->add(
             "O1", fmt::format("request {} of account {} session {} was rejected by its session for reason {}",
@@ -177,12 +208,13 @@ void trader::take(const client::answer& one) {
             found_->add("C3", fmt::format("answer {} came after answer {}", one.sequence, last_sequence_));
         }
         last_sequence_ = one.sequence;
-        if (one.event.time < last_time_) found_->add("C4", "an answer is older than the one before it");
+        if (one.event.time < last_time_ && settings_.has_one_clock)
+            found_->add("C4", "an answer is older than the one before it");
         last_time_ = one.event.time;
     }
     if (is_of_a_stranger(one.event)) found_->add("S8", "an answer is about another session's order");
-    ++answers_count_;
-    static_cast<void>(trader_->on_event(one.event));
+    answer_digests_.push_back(digest_of(one.event));
+    static_cast<void>(flow_->take(one.event, now.count()));
 }
 
 /// Whether an answer names an order that this trader has not named.
@@ -193,63 +225,6 @@ bool trader::is_of_a_stranger(const domain::event& event) const noexcept {
     if (!names_order) return false;
     const std::uint64_t name = event.order.client_order.value;
     return name < settings_.first_order_name || name >= settings_.first_order_name + order_names_count;
-}
-
-// The subscriber.
-
-io::task<void> subscriber::run() {
-    while (!ending_) {
-        const bool is_there = co_await come();
-        if (is_there) co_await follow();
-        if (!ending_) static_cast<void>(co_await io::sleep_for(reconnect_pause));
-    }
-    if (session_ != nullptr) session_->abandon();
-}
-
-io::task<bool> subscriber::come() {
-    if (session_ != nullptr) {
-        const auto tried = co_await io::with_timeout(logon_patience, session_->resume(feed_endpoint_));
-        const std::error_code error = error_of(tried);
-        if (error && !is_broken_connection(error)) found_->add("N1", "the feed has a gap: " + error.message());
-        co_return !error;
-    }
-    auto joined =
-        co_await io::with_timeout(logon_patience, client::feed_session::join(feed_endpoint_, snapshot_endpoint_));
-    if (!joined) co_return false;
-    if (!*joined) {
-        if (!is_broken_connection(joined->error())) {
-            found_->add("N1", "nobody can join the feed: " + joined->error().message());
-        }
-        co_return false;
-    }
-    session_ = std::move(**joined);
-    co_return true;
-}
-
-io::task<void> subscriber::follow() {
-    const io::context& here = co_await io::this_context();
-    io::task_scope beside(co_await io::this_context());
-    beside.spawn(session_->keep_alive());
-    std::chrono::nanoseconds heard = since_beginning(here);
-    while (!ending_) {
-        const auto event = session_->poll();
-        if (!event) {
-            found_->add("N1", "the feed contradicts itself: " + event.error().message());
-            break;
-        }
-        if (*event) {
-            ++messages_count_;
-            continue;
-        }
-        const auto filled = co_await io::with_timeout(100ms, session_->fill());
-        const std::error_code read = error_of(filled);
-        if (!read) heard = since_beginning(here);
-        if (read && read != io::condition::timed_out) break;
-        if (since_beginning(here) - heard > 20s) break;  // the feed's heartbeats have stopped
-    }
-    beside.request_stop();
-    session_->abandon();
-    co_await beside.join();
 }
 
 }  // namespace corro::simulation

@@ -1,0 +1,129 @@
+#include "simulation/clients.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+#include "io/net/endpoint.hpp"
+#include "io/task/block_on.hpp"
+#include "simulation/operator_flow.hpp"
+#include "simulation/venue_configuration.hpp"
+
+namespace corro::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+
+sim::host& add_host(sim::world& in, std::size_t number) {
+    const auto last = static_cast<std::uint8_t>(number + 1);
+    return in.add_host(fmt::format("client {}", last), {io::endpoint::ipv4({10, 0, 1, last}, 0)});
+}
+
+/// A fault that lets a venue refuse requests.
+bool is_of_disk(const fault& one) noexcept {
+    return target_of(one.kind) == fault_target::facility;
+}
+
+/// A fault that keeps a session silent.
+bool is_of_connections(const fault& one) noexcept {
+    return target_of(one.kind) == fault_target::link || target_of(one.kind) == fault_target::host;
+}
+
+}  // namespace
+
+clients::clients(sim::world& in, const plan& whole, findings* found) : world_(in), plan_(whole), found_(found) {
+    for (std::size_t k = 0; k < whole.shape.client_hosts_count; ++k) {
+        places_.push_back(std::make_unique<place>(add_host(in, k)));
+        hosts_.push_back(&places_.back()->host);
+    }
+    for (std::size_t k = 0; k < whole.shape.traders_count; ++k) {
+        add_session(settings_of_trader(k), *places_[k % places_.size()]);
+    }
+    if (whole.operator_pause != 0ns) add_session(settings_of_operator(), *places_.back());
+    for (std::size_t k = 0; k < whole.shape.venue.partitions_count; ++k) add_subscriber(k);
+}
+
+void clients::add_session(trader_settings settings, place& home) {
+    home.traders.push_back(std::make_unique<trader>(std::move(settings), found_));
+    sessions_.push_back(home.traders.back().get());
+    home.tasks.spawn(sessions_.back()->run());
+}
+
+void clients::add_subscriber(std::size_t partition) {
+    place& home = *places_.front();
+    subscriber_settings settings;
+    settings.feed = feed_of(plan_.shape.venue, partition);
+    settings.snapshots = snapshots_of(plan_.shape.venue, partition);
+    settings.may_join_again = plan_.shape.venue.has_distributors;
+    settings.disk_may_fail = std::ranges::any_of(plan_.faults, is_of_disk);
+    home.subscribers.push_back(std::make_unique<subscriber>(settings, found_));
+    subscribers_.push_back(home.subscribers.back().get());
+    home.tasks.spawn(subscribers_.back()->run());
+}
+
+trader_settings clients::settings_of_session(std::uint32_t account, std::uint32_t number) const {
+    const venue_shape& shape = plan_.shape.venue;
+    const std::size_t gateway = gateway_of(account, shape);
+    trader_settings settings;
+    settings.venue = order_entry_of(shape, gateway);
+    if (shape.gateways_count > 1) {
+        settings.wrong_gateway = order_entry_of(shape, (gateway + 1) % shape.gateways_count);
+    }
+    settings.disk_may_fail = std::ranges::any_of(plan_.faults, is_of_disk);
+    settings.facility_may_be_away = shape.is_in_roles();
+    settings.has_one_clock = shape.partitions_count == 1;
+    settings.may_be_silent = std::ranges::any_of(plan_.faults, is_of_connections);
+    settings.who.account = domain::account_id{account};
+    settings.who.session_number = number;
+    settings.who.key.fill(static_cast<std::byte>(account));
+    settings.who.heartbeat = client_heartbeat;
+    settings.who.cancel_on_disconnect = false;
+    return settings;
+}
+
+trader_settings clients::settings_of_trader(std::size_t index) const {
+    const auto account = static_cast<std::uint32_t>(1 + index % accounts_count);
+    trader_settings settings = settings_of_session(account, static_cast<std::uint32_t>(1 + index / accounts_count));
+    settings.who.cancel_on_disconnect = index % 3 == 1;
+    settings.outstanding_max = plan_.outstanding_max;
+    settings.think_time = plan_.think_time;
+    settings.first_order_name = 1 + index * order_names_count;
+    settings.seed = world_.seed_of(fmt::format("trader {}", index));
+    settings.make_flow = [first = settings.first_order_name, seed = world_.seed_of(fmt::format("flow {}", index)),
+                          found = found_](std::vector<domain::instrument> instruments) {
+        return std::make_unique<order_flow>(std::move(instruments), first, seed, found);
+    };
+    return settings;
+}
+
+trader_settings clients::settings_of_operator() const {
+    trader_settings settings = settings_of_session(accounts_count + 1, 1);
+    settings.outstanding_max = 1;
+    settings.think_time = plan_.operator_pause;
+    settings.seed = world_.seed_of("operator");
+    settings.make_flow = [seed = world_.seed_of("flow of the operator"),
+                          found = found_](std::vector<domain::instrument> instruments) {
+        return std::make_unique<operator_flow>(std::move(instruments), accounts_count, instruments_reserved, seed,
+                                               found);
+    };
+    return settings;
+}
+
+void clients::finish() noexcept {
+    for (trader* each : sessions_) each->finish();
+}
+
+void clients::end() {
+    for (trader* each : sessions_) each->end();
+    for (subscriber* each : subscribers_) each->end();
+    const auto have_ended = [this] {
+        return std::ranges::all_of(places_, [](const auto& each) { return each->tasks.size() == 0; });
+    };
+    while (!have_ended()) world_.run_for(1ms);
+    for (const auto& each : places_) io::block_on(each->context, each->tasks.join());
+}
+
+}  // namespace corro::simulation

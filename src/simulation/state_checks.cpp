@@ -1,0 +1,114 @@
+#include "simulation/state_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "client/feed_session.hpp"
+#include "facility/facility.hpp"
+#include "market_data/book_image.hpp"
+#include "node/venue/partition_map.hpp"
+#include "simulation/venue_configuration.hpp"
+
+namespace corro::simulation {
+namespace {
+
+/// An order's id in the venue: it has the partition's number.
+domain::order_id id_in_venue(domain::order_id in_partition, std::size_t partition) {
+    domain::event e;
+    e.kind = domain::event_kind::order_added;
+    e.book.order = in_partition;
+    node::partition_map::leave_partition(e, partition);
+    return e.book.order;
+}
+
+/// The digest that a book image of the facility's orders would have.
+std::uint64_t digest_of_orders(const facility::facility& state, std::size_t partition,
+                               domain::instrument_id instrument) {
+    struct order_digests final : facility::book_visitor {
+        explicit order_digests(std::size_t of) : index(of) {}
+        std::size_t index;
+        std::uint64_t sum = 0;
+        void visit_level(domain::side, const domain::level&) override {}
+        void visit_order(domain::side side, const facility::resting_order& o) override {
+            sum += market_data::order_digest(id_in_venue(o.order, index), side, o.price, o.open);
+        }
+    } orders(partition);
+    state.visit_book(instrument, orders);
+    return orders.sum;
+}
+
+void check_partition(const node::partition& of, const client::feed_session& seen, findings* found) {
+    const facility::facility& state = of.host.state();
+    for (const domain::instrument& i : state.instruments()) {
+        const market_data::book_image* const book = seen.book(i.id);
+        if (book == nullptr || book->digest() != digest_of_orders(state, of.index(), i.id)) {
+            found->add("N1", fmt::format("the book of instrument {} that was rebuilt from the feed is not the venue's",
+                                         i.id.value));
+        }
+        std::int64_t sum = 0;
+        for (std::uint32_t account = 1; account <= accounts_count; ++account) {
+            sum += state.position_of(domain::account_id{account}, i.id);
+        }
+        if (sum != 0) found->add("C2", fmt::format("the positions in instrument {} sum to {}", i.id.value, sum));
+    }
+}
+
+}  // namespace
+
+bool are_feeds_current(const node::venue& venue, const clients& all) {
+    for (std::size_t k = 0; k < venue.partitions_count(); ++k) {
+        const client::feed_session* feed = all.subscribers()[k]->session();
+        if (feed == nullptr || feed->next_sequence() != venue.at(k).feed.publisher().next_sequence()) return false;
+    }
+    return true;
+}
+
+std::uint64_t feed_messages_missing(const node::venue& venue, const clients& all) {
+    std::uint64_t missing = 0;
+    for (std::size_t k = 0; k < venue.partitions_count(); ++k) {
+        const client::feed_session* const feed = all.subscribers()[k]->session();
+        const std::uint64_t next = venue.at(k).feed.publisher().next_sequence();
+        if (feed != nullptr) missing += next - std::min(next, feed->next_sequence());
+    }
+    return missing;
+}
+
+void check_state(const node::venue& venue, const clients& all, findings* found) {
+    std::size_t known = 0;
+    for (const trader* each : all.sessions()) known += each->flow()->open_orders_count();
+    std::size_t open = 0;
+    for (std::size_t k = 0; k < venue.partitions_count(); ++k) {
+        open += venue.at(k).host.state().open_orders_count();
+        check_partition(venue.at(k), *all.subscribers()[k]->session(), found);
+    }
+    if (known != open) found->add("D1", fmt::format("clients know of {} open orders, the venue of {}", known, open));
+}
+
+void check_orders_are_gone(const node::venue& venue, const std::set<std::uint32_t>& sessions, findings* found) {
+    struct orders_left final : facility::book_visitor {
+        explicit orders_left(const std::set<std::uint32_t>& all) : of(all) {}
+        const std::set<std::uint32_t>& of;
+        std::size_t count = 0;
+        void visit_level(domain::side, const domain::level&) override {}
+        void visit_order(domain::side, const facility::resting_order& o) override {
+            if (of.contains(o.session.value)) ++count;
+        }
+    } left(sessions);
+    for (std::size_t k = 0; k < venue.partitions_count(); ++k) {
+        const facility::facility& state = venue.at(k).host.state();
+        for (const domain::instrument& i : state.instruments()) state.visit_book(i.id, left);
+    }
+    if (left.count == 0) return;
+    found->add("S2", fmt::format("{} orders are left of sessions that asked for a cancel on disconnect and are gone",
+                                 left.count));
+}
+
+std::vector<std::uint64_t> state_hashes_of(const node::venue& venue) {
+    std::vector<std::uint64_t> all;
+    for (std::size_t k = 0; k < venue.partitions_count(); ++k) all.push_back(venue.at(k).host.state().state_hash());
+    return all;
+}
+
+}  // namespace corro::simulation

@@ -1,0 +1,177 @@
+#include "simulation/venue_configuration.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "base/hash.hpp"
+
+namespace corro::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint16_t link_port = 7'000;
+constexpr std::uint16_t order_entry_port = 7'001;  // of gateway 0; each gateway has the next
+constexpr std::uint16_t feed_port = 7'100;         // of partition 0; each partition has the next
+constexpr std::uint16_t snapshot_port = 7'200;
+constexpr std::uint16_t distributed_feed_port = 7'300;
+constexpr std::uint16_t distributed_snapshot_port = 7'400;
+
+io::endpoint at(std::size_t host, std::uint16_t first_port, std::size_t index) noexcept {
+    return address_of_host(host).with_port(static_cast<std::uint16_t>(first_port + index));
+}
+
+std::string name_of_partition(std::size_t index) {
+    return fmt::format("PART{}", index + 1);
+}
+std::string name_of_gateway(std::size_t index) {
+    return fmt::format("gateway{}", index + 1);
+}
+
+/// At least two, and one for each partition.
+std::uint32_t instruments_count(const venue_shape& shape) noexcept {
+    return std::max<std::uint32_t>(2, static_cast<std::uint32_t>(shape.partitions_count));
+}
+
+/// Matching differs between instruments and runs.
+domain::match_algorithm algorithm_of(std::uint64_t seed, std::uint32_t instrument) noexcept {
+    constexpr std::array<domain::match_algorithm, 4> all{
+        domain::match_algorithm::fifo, domain::match_algorithm::pro_rata, domain::match_algorithm::allocation,
+        domain::match_algorithm::threshold};
+    return all[base::mix64(seed * 31 + instrument) % all.size()];
+}
+
+void add_instruments(node::configuration& c, const plan& whole) {
+    for (std::uint32_t id = 1; id <= instruments_count(whole.shape.venue); ++id) {
+        domain::instrument i;
+        i.id = domain::instrument_id{id};
+        i.name = domain::symbol{fmt::format("I{}", id)};
+        i.tick_size = domain::price_nano{250'000'000};
+        i.price_low = domain::price_ticks{0};
+        i.price_high = domain::price_ticks{20'000};
+        i.allocation.algorithm = algorithm_of(whole.seed, id);
+        c.instruments.push_back(i);
+    }
+}
+
+void add_accounts(node::configuration& c, const run_shape& of) {
+    const venue_shape& shape = of.venue;
+    const auto traders_of_account = static_cast<std::uint32_t>(of.traders_count / accounts_count + 1);
+    for (std::uint32_t id = 1; id <= accounts_count + 1; ++id) {
+        gateway::account a;
+        a.id = domain::account_id{id};
+        a.name = fmt::format("account {}", id);
+        a.key.fill(static_cast<std::byte>(id));
+        a.sessions_count = std::max(sessions_of_account_min, traders_of_account);
+        a.is_operator = id > accounts_count;
+        if (shape.gateways_count > 1) a.gateway = name_of_gateway(gateway_of(id, shape));
+        c.accounts.push_back(a);
+    }
+}
+
+void divide(node::configuration& c, const venue_shape& shape) {
+    for (std::size_t k = 0; k < shape.partitions_count; ++k) {
+        node::partition_configuration p;
+        p.name = name_of_partition(k);
+        for (std::size_t i = k; i < c.instruments.size(); i += shape.partitions_count) {
+            p.instruments.push_back(c.instruments[i].id);
+        }
+        p.orders_max = c.orders_max;
+        p.feed_listen = facility_feed(k).to_string();
+        p.snapshot_listen = facility_snapshots(k).to_string();
+        c.partitions.push_back(p);
+    }
+}
+
+/// What all processes of a venue have in common.
+node::configuration common_configuration(const plan& whole) {
+    node::configuration c;
+    c.threading = whole.shape.venue.threading;
+    c.busy_poll = 0us;
+    c.order_entry_listen = order_entry_of(whole.shape.venue, 0).to_string();
+    c.feed_listen = facility_feed(0).to_string();
+    c.snapshot_listen = facility_snapshots(0).to_string();
+    c.orders_max = 5'000;
+    c.instruments_reserved = instruments_reserved;
+    c.feed_log_bytes = std::size_t{16} * 1024 * 1024;
+    c.answers_kept = 100'000;
+    c.session_answers_kept = 50'000;
+    c.durability = whole.durability;
+    c.journal_segment_bytes = whole.segment_bytes;
+    c.snapshot_every = whole.snapshot_every;
+    c.ends_with_journal = whole.ends_with_journal;
+    c.disk_patience = whole.disk_patience;
+    c.cancel_grace = whole.cancel_grace;
+    c.requests_max = whole.requests_max;
+    c.link_secret.fill(std::byte{0x5c});
+    add_instruments(c, whole);
+    add_accounts(c, whole.shape);
+    if (whole.shape.venue.partitions_count > 1) divide(c, whole.shape.venue);
+    return c;
+}
+
+}  // namespace
+
+std::size_t gateway_of(std::uint32_t account, const venue_shape& shape) noexcept {
+    return shape.gateways_count == 0 ? 0 : (account - 1) % shape.gateways_count;
+}
+
+io::endpoint address_of_host(std::size_t host) noexcept {
+    return io::endpoint::ipv4({10, 0, 0, static_cast<std::uint8_t>(host + 1)}, 0);
+}
+
+io::endpoint order_entry_of(const venue_shape& shape, std::size_t gateway) noexcept {
+    const std::size_t process = shape.is_in_roles() ? shape.process_of_gateway(gateway) : 0;
+    return at(shape.host_of(process), order_entry_port, gateway);
+}
+io::endpoint feed_of(const venue_shape& shape, std::size_t partition) noexcept {
+    if (!shape.has_distributors) return facility_feed(partition);
+    return at(shape.host_of(shape.process_of_distributor(partition)), distributed_feed_port, partition);
+}
+io::endpoint snapshots_of(const venue_shape& shape, std::size_t partition) noexcept {
+    if (!shape.has_distributors) return facility_snapshots(partition);
+    return at(shape.host_of(shape.process_of_distributor(partition)), distributed_snapshot_port, partition);
+}
+io::endpoint facility_feed(std::size_t partition) noexcept {
+    return at(0, feed_port, partition);
+}
+io::endpoint facility_snapshots(std::size_t partition) noexcept {
+    return at(0, snapshot_port, partition);
+}
+
+node::configuration configuration_of_facility(const plan& whole) {
+    node::configuration c = common_configuration(whole);
+    c.journal_directory = journal_directory;
+    if (whole.shape.venue.is_in_roles()) c.link_listen = at(0, link_port, 0).to_string();
+    return c;
+}
+
+node::configuration configuration_of_gateway(const plan& whole, std::size_t gateway) {
+    node::configuration c = common_configuration(whole);
+    c.order_entry_listen = order_entry_of(whole.shape.venue, gateway).to_string();
+    c.link_connect = at(0, link_port, 0).to_string();
+    if (whole.shape.venue.gateways_count > 1) c.link_gateway = name_of_gateway(gateway);
+    return c;
+}
+
+node::configuration configuration_of_distributor(const plan& whole, std::size_t partition) {
+    node::configuration c = configuration_of_partition(whole, partition);
+    c.feed_listen = feed_of(whole.shape.venue, partition).to_string();
+    c.snapshot_listen = snapshots_of(whole.shape.venue, partition).to_string();
+    return c;
+}
+
+node::configuration configuration_of_partition(const plan& whole, std::size_t partition) {
+    node::configuration c = common_configuration(whole);
+    return c.partitions.empty() ? c : node::configuration_of_partition(c, partition);
+}
+
+std::string journal_of(const plan& whole, std::size_t partition) {
+    const std::string all(journal_directory);
+    return whole.shape.venue.partitions_count == 1 ? all : all + "/" + name_of_partition(partition);
+}
+
+}  // namespace corro::simulation

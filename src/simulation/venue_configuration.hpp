@@ -1,0 +1,48 @@
+// The configurations of the processes of a simulated venue.
+//
+// Threads: values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "io/net/endpoint.hpp"
+#include "node/configuration/configuration.hpp"
+#include "simulation/plan.hpp"
+
+namespace corro::simulation {
+
+inline constexpr std::uint32_t accounts_count = 2;  ///< of traders; an operator's follows
+inline constexpr std::uint32_t sessions_of_account_min = 8;
+inline constexpr std::uint32_t instruments_reserved = 4;  ///< for definitions of the operator
+inline constexpr std::string_view journal_directory = "/var/corro/journal";
+
+/// Its gateway, or 0 if there is none.
+[[nodiscard]] std::size_t gateway_of(std::uint32_t account, const venue_shape& shape) noexcept;
+
+/// Where a process of the venue is.
+[[nodiscard]] io::endpoint address_of_host(std::size_t host) noexcept;
+
+// Where clients find the venue. Gateway 0 is the facility's process if there are no gateways.
+[[nodiscard]] io::endpoint order_entry_of(const venue_shape& shape, std::size_t gateway) noexcept;
+[[nodiscard]] io::endpoint feed_of(const venue_shape& shape, std::size_t partition) noexcept;
+[[nodiscard]] io::endpoint snapshots_of(const venue_shape& shape, std::size_t partition) noexcept;
+
+// Where a distributor finds the facility's feed.
+[[nodiscard]] io::endpoint facility_feed(std::size_t partition) noexcept;
+[[nodiscard]] io::endpoint facility_snapshots(std::size_t partition) noexcept;
+
+/// Of the facility's process, which takes orders itself without gateways.
+[[nodiscard]] node::configuration configuration_of_facility(const plan& whole);
+[[nodiscard]] node::configuration configuration_of_gateway(const plan& whole, std::size_t gateway);
+[[nodiscard]] node::configuration configuration_of_distributor(const plan& whole, std::size_t partition);
+
+/// Of one partition as a venue of its own, or of the undivided venue.
+[[nodiscard]] node::configuration configuration_of_partition(const plan& whole, std::size_t partition);
+
+/// The folder of a partition's journal.
+[[nodiscard]] std::string journal_of(const plan& whole, std::size_t partition);
+
+}  // namespace corro::simulation
