@@ -146,8 +146,6 @@ io::task<void> venue::run() {
     if (core_.snapshots != nullptr) saving.spawn(make_snapshots());
     co_await source_->run();
     if (disk_watch_ != nullptr) disk_watch_->leave();
-    for (const auto& p : core_.partitions) p->feed.close();
-    co_await publishing.join();
     pumping.request_stop();
     co_await pumping.join();
     for (const auto& p : core_.partitions) {
@@ -158,6 +156,9 @@ io::task<void> venue::run() {
         }
     }
     co_await journaling.join();
+    // When the journal of one partition has failed, those of others may have made commands durable until here.
+    for (const auto& p : core_.partitions) p->feed.close();
+    co_await publishing.join();
     saving.request_stop();
     co_await saving.join();
     if (disk_watch_ != nullptr) disk_watch_->stop();
