@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,8 +21,9 @@
 #include "lab/suites/venue_suite.hpp"
 #include "lab/venue/venue_clients.hpp"
 #include "sim/world.hpp"
+#include "simulation/programs.hpp"
 #include "simulation/run.hpp"
-#include "simulation/served_venue.hpp"
+#include "simulation/served_process.hpp"
 
 namespace corro::lab {
 namespace {
@@ -125,11 +127,13 @@ measurement measure_stack(const run_parameters& how, std::uint32_t outstanding_m
     const std::vector<domain::instrument> instruments = c.instruments;
     sim::host& exchange = world.add_host("exchange", {run.orders});
     sim::host& outside = world.add_host("clients", {io::endpoint::ipv4({10, 0, 0, 2}, 0)});
-    simulation::findings found;
-    simulation::served_venue venue(exchange, std::move(c), &found);
-    venue.start();
+    simulation::served_process process(exchange, "venue", [&c](io::context& on) {
+        return std::make_unique<simulation::venue_program>(on, c, node::order_entry_place::here);
+    });
+    process.start();
     world.run_for(1s);
-    verify(venue.is_serving(), "the venue serves");
+    verify(process.is_serving(), "the venue serves");
+    const node::venue& venue = static_cast<const simulation::venue_program&>(process.now()).venue();
 
     io::context here{io::context_options(outside.start_process("clients"))};
     io::task_scope clients(here);
@@ -157,24 +161,25 @@ measurement measure_stack(const run_parameters& how, std::uint32_t outstanding_m
     }
     run.over = true;
     world.run_for(1s);
-    const std::uint64_t commands_count = venue.now().commands_count();
-    const bool is_current = are_there && run.follower->next_sequence() == venue.now().feed_next_sequence() &&
+    const std::uint64_t commands_count = venue.commands_count();
+    const bool is_current = are_there && run.follower->next_sequence() == venue.feed_next_sequence() &&
                             std::ranges::all_of(instruments, [&](const domain::instrument& i) {
-                                return run.follower->book(i.id)->digest() == venue.now().book(i.id)->digest();
+                                return run.follower->book(i.id)->digest() == venue.book(i.id)->digest();
                             });
     if (run.follower != nullptr) run.follower->abandon();
     io::block_on(here, clients.join());
     following.request_stop();
     io::block_on(here, following.join());
-    venue.close();
-    while (venue.is_running()) {
+    process.close();
+    std::optional<simulation::process_end> end;
+    while (!end) {
         world.run_for(10ms);
-        venue.tend();
+        end = process.tend();
     }
     verify(are_there, "all clients are there");
     verify_equal(commands_count, run.answered_count, "requests in the venue");
     verify(is_current, "the books from the feed are the venue's");
-    verify(found.empty(), "the venue ends when it is closed");
+    verify(end->was_closed && end->failure.empty(), "the venue ends when it is closed");
     return result;
 }
 
@@ -218,8 +223,10 @@ measurement measure_runs(double seconds, Draw draw, Figure figure) {
 simulation::plan busy_plan(std::uint64_t seed) {
     simulation::plan whole = plan_of(seed, 1s);
     whole.durability = journal::durability::group;
-    whole.threading = node::threading_mode::inline_;
-    whole.traders_count = 12;
+    whole.shape.venue = simulation::venue_shape();  // inline, one process
+    whole.shape.traders_count = 12;
+    whole.requests_max = 0;
+    whole.operator_pause = 0ns;
     whole.outstanding_max = outstanding_many;
     whole.think_time = 0ns;
     whole.latency_max = 4ms;
@@ -229,7 +236,10 @@ simulation::plan busy_plan(std::uint64_t seed) {
 
 simulation::plan steady_plan(std::uint64_t seed) {
     simulation::plan whole = plan_of(seed, 5s);
-    whole.traders_count = 20;
+    whole.shape.venue = simulation::venue_shape();
+    whole.shape.traders_count = 20;
+    whole.requests_max = 0;
+    whole.operator_pause = 0ns;
     whole.think_time = 20ms;
     return whole;
 }

@@ -40,10 +40,10 @@ void disk_trouble::set_short_writes(bool are_short) noexcept {
     disk_.faults().short_writes.per_million = are_short ? short_writes_per_million : 0;
 }
 
-void disk_trouble::set_slow(std::chrono::nanoseconds longest_call) noexcept {
+void disk_trouble::set_longest_call(std::chrono::nanoseconds time) noexcept {
     sim::disk_latency all;
     for (sim::time_range* each : {&all.read, &all.write, &all.sync_data, &all.names, &all.resize}) {
-        each->most = longest_call;
+        each->most = time;
     }
     disk_.latency() = all;
 }
@@ -110,7 +110,7 @@ void disk_trouble::repair() {
 
 void disk_trouble::end_all() {
     set_short_writes(false);
-    set_slow(std::chrono::nanoseconds(0));
+    end_slowness();
     make_room();
     repair();
     sim::disk_faults& faults = disk_.faults();

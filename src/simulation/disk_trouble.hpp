@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -16,14 +17,19 @@ namespace corro::simulation {
 
 class disk_trouble {
  public:
-    /// @param journals  The folders of the journals.
-    disk_trouble(sim::host& on, std::vector<std::string> journals) : disk_(on.disk()), journals_(std::move(journals)) {}
+    /// @param journals    The folders of the journals.
+    /// @param usual_call  What each call takes at most, as long as nothing else is set.
+    disk_trouble(sim::host& on, std::vector<std::string> journals, std::chrono::nanoseconds usual_call)
+        : disk_(on.disk()), journals_(std::move(journals)), usual_call_(usual_call) {
+        set_longest_call(usual_call);
+    }
 
     void fail_next_sync() noexcept;
     void fail_next_write() noexcept;
     void hang_next_call(std::chrono::nanoseconds time) noexcept;
     void set_short_writes(bool are_short) noexcept;
-    void set_slow(std::chrono::nanoseconds longest_call) noexcept;
+    void set_longest_call(std::chrono::nanoseconds time) noexcept;
+    void end_slowness() noexcept { set_longest_call(usual_call_); }
     /// Leaves this many bytes of room.
     void fill(std::uint64_t room_bytes);
     void make_room() noexcept;
@@ -48,6 +54,7 @@ class disk_trouble {
 
     sim::disk& disk_;
     std::vector<std::string> journals_;
+    std::chrono::nanoseconds usual_call_;
     std::uint64_t count_ = 0;
     bool is_full_ = false;
     std::string damaged_path_;

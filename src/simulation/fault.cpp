@@ -18,15 +18,16 @@ double seconds(std::chrono::nanoseconds time) noexcept {
 }
 
 std::string words_of_target(const fault& one, const run_shape& shape) {
+    const std::size_t index = index_of_target(one, shape);
     switch (target_of(one.kind)) {
-        case fault_target::process: return " of " + shape.venue.name_of_process(one.where);
-        case fault_target::host: return " of host " + shape.venue.name_of_host(one.where);
+        case fault_target::process: return " of " + shape.venue.name_of_process(index);
+        case fault_target::host: return " of " + shape.venue.name_of_host(index);
         case fault_target::facility: return {};
         case fault_target::link: {
-            const link_ends ends = shape.ends_of_link(one.where);
+            const link_ends ends = shape.ends_of_link(index);
             return fmt::format(" between {} and {}", shape.name_of_host(ends.near), shape.name_of_host(ends.far));
         }
-        case fault_target::trader: return fmt::format(" by trader {}", one.where + 1);
+        case fault_target::trader: return fmt::format(" by trader {}", index + 1);
     }
     return {};
 }
@@ -63,6 +64,17 @@ fault_target target_of(fault_kind kind) noexcept {
         case fault_kind::wrong_gateway: return fault_target::trader;
         default: return fault_target::facility;
     }
+}
+
+std::size_t index_of_target(const fault& one, const run_shape& shape) noexcept {
+    switch (target_of(one.kind)) {
+        case fault_target::process: return one.where % shape.venue.processes_count();
+        case fault_target::host: return one.where % shape.venue.hosts_count();
+        case fault_target::facility: return 0;
+        case fault_target::link: return one.where % shape.links_count();
+        case fault_target::trader: return one.where % shape.traders_count;
+    }
+    return 0;
 }
 
 std::string words_of(const fault& one, const run_shape& shape) {

@@ -38,12 +38,12 @@ enum class fault_kind : std::uint8_t {
 };
 inline constexpr std::size_t fault_kinds_count = 19;
 
-/// What a fault concerns, and `fault::where` counts.
+/// What a fault concerns.
 enum class fault_target : std::uint8_t {
     process,   ///< of the venue
     host,      ///< of the venue
-    facility,  ///< its disk; `where` does not matter
-    link,      ///< venue_shape::ends_of_link
+    facility,  ///< its disk
+    link,      ///< run_shape::ends_of_link
     trader,
 };
 
@@ -55,10 +55,13 @@ struct fault {
     fault_kind kind{};
     std::chrono::nanoseconds at{};
     std::chrono::nanoseconds length{};
-    std::size_t where = 0;  ///< the index of its target
+    std::size_t where = 0;  ///< chooses the target: see index_of_target
 
     friend bool operator==(const fault&, const fault&) noexcept = default;
 };
+
+/// The process, host, link or trader that a fault concerns. The same fault concerns another one in another shape.
+[[nodiscard]] std::size_t index_of_target(const fault& one, const run_shape& shape) noexcept;
 
 /// What happens, without its time: "power_cut of gateway 1 for 0.310000 s".
 [[nodiscard]] std::string words_of(const fault& one, const run_shape& shape);

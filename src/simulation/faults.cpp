@@ -38,24 +38,26 @@ void fault_injector::after(const fault& one, std::function<void()> end) {
 }
 
 void fault_injector::begin(const fault& one) {
+    const std::size_t index = index_of_target(one, shape_);
     switch (target_of(one.kind)) {
         case fault_target::process:
-            if (one.kind == fault_kind::kill) return venue_.kill(one.where, one.length);
-            venue_.set_without_descriptors(one.where, true);
-            return after(one, [this, where = one.where] { venue_.set_without_descriptors(where, false); });
-        case fault_target::host: return begin_of_host(one);
+            if (one.kind == fault_kind::kill) return venue_.kill(index, one.length);
+            venue_.set_without_descriptors(index, true);
+            return after(one, [this, index] { venue_.set_without_descriptors(index, false); });
+        case fault_target::host: return begin_of_host(one, index);
         case fault_target::facility: return begin_of_disk(one);
-        case fault_target::link: return begin_of_link(one);
+        case fault_target::link: return begin_of_link(one, index);
         case fault_target::trader:
-            traders_[one.where]->set_straying(true);
-            return after(one, [this, where = one.where] { traders_[where]->set_straying(false); });
+            if (shape_.venue.gateways_count < 2) return;  // there is no wrong one
+            traders_[index]->set_straying(true);
+            return after(one, [this, index] { traders_[index]->set_straying(false); });
     }
 }
 
-void fault_injector::begin_of_host(const fault& one) {
-    sim::host& where = venue_.host(one.where);
+void fault_injector::begin_of_host(const fault& one, std::size_t index) {
+    sim::host& where = venue_.host(index);
     switch (one.kind) {
-        case fault_kind::power_cut: venue_.cut_power(one.where); return after(one, [&where] { where.restore_power(); });
+        case fault_kind::power_cut: venue_.cut_power(index); return after(one, [&where] { where.restore_power(); });
         case fault_kind::pause: where.set_paused(true); return after(one, [&where] { where.set_paused(false); });
         case fault_kind::clock_jump: return where.set_wall_clock_forward(one.length);
         case fault_kind::clock_rate:
@@ -68,7 +70,9 @@ void fault_injector::begin_of_host(const fault& one) {
 void fault_injector::begin_of_disk(const fault& one) {
     disk_trouble& disk = venue_.disk();
     switch (one.kind) {
-        case fault_kind::slow_disk: disk.set_slow(slow_disk_call); return after(one, [&disk] { disk.set_slow(0ns); });
+        case fault_kind::slow_disk:
+            disk.set_longest_call(slow_disk_call);
+            return after(one, [&disk] { disk.end_slowness(); });
         case fault_kind::failed_sync: return disk.fail_next_sync();
         case fault_kind::failed_write: return disk.fail_next_write();
         case fault_kind::hanging_disk: return disk.hang_next_call(one.length);
@@ -83,21 +87,21 @@ void fault_injector::begin_of_disk(const fault& one) {
     }
 }
 
-void fault_injector::begin_of_link(const fault& one) {
+void fault_injector::begin_of_link(const fault& one, std::size_t index) {
     switch (one.kind) {
         case fault_kind::loss:
-            for (sim::link* each : directions_of(one.where)) each->options().loss = lossy;
-            return after(one, [this, where = one.where] {
-                for (sim::link* each : directions_of(where)) each->options().loss = 0;
+            for (sim::link* each : directions_of(index)) each->options().loss = lossy;
+            return after(one, [this, index] {
+                for (sim::link* each : directions_of(index)) each->options().loss = 0;
             });
         case fault_kind::slow_link:
-            for (sim::link* each : directions_of(one.where)) each->options().bytes_per_second = slow_bytes_per_second;
-            return after(one, [this, where = one.where] {
-                for (sim::link* each : directions_of(where)) each->options().bytes_per_second = 0;
+            for (sim::link* each : directions_of(index)) each->options().bytes_per_second = slow_bytes_per_second;
+            return after(one, [this, index] {
+                for (sim::link* each : directions_of(index)) each->options().bytes_per_second = 0;
             });
         default:
-            set_cut(one.where, one.kind, true);
-            return after(one, [this, where = one.where, kind = one.kind] { set_cut(where, kind, false); });
+            set_cut(index, one.kind, true);
+            return after(one, [this, index, kind = one.kind] { set_cut(index, kind, false); });
     }
 }
 

@@ -3,6 +3,7 @@
 // Threads: one.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -38,9 +39,9 @@ class fault_injector {
 
  private:
     void begin(const fault& one);
-    void begin_of_host(const fault& one);
+    void begin_of_host(const fault& one, std::size_t index);
     void begin_of_disk(const fault& one);
-    void begin_of_link(const fault& one);
+    void begin_of_link(const fault& one, std::size_t index);
     /// Plans the end of a fault, unless all have been ended before.
     void after(const fault& one, std::function<void()> end);
     [[nodiscard]] const sim::host& host(std::size_t index) const;

@@ -9,11 +9,15 @@
 
 #include "base/hash.hpp"
 #include "base/random.hpp"
+#include "gateway/limits.hpp"
 
 namespace corro::simulation {
 namespace {
 
 using namespace std::chrono_literals;
+
+/// A multiple of the usual numbers of targets, so that each is equally likely.
+constexpr std::uint64_t targets_chosen_from = 2'520;
 
 /// A generator for one purpose of one seed.
 base::prng stream(std::uint64_t seed, std::string_view purpose) {
@@ -59,17 +63,6 @@ journal::durability draw_durability(base::prng& random) {
         case 2: return journal::durability::async;
         default: return journal::durability::group;
     }
-}
-
-std::uint64_t targets_count(fault_kind kind, const run_shape& shape) noexcept {
-    switch (target_of(kind)) {
-        case fault_target::process: return shape.venue.processes_count();
-        case fault_target::host: return shape.venue.hosts_count();
-        case fault_target::facility: return 1;
-        case fault_target::link: return shape.links_count();
-        case fault_target::trader: return shape.traders_count;
-    }
-    return 1;
 }
 
 /// @param most  For faults that last.
@@ -119,7 +112,7 @@ void draw_faults(plan& into, fault_kind kind) {
         one.kind = kind;
         one.at = between(random, 0ns, into.time);
         one.length = length_of(kind, into.time / 3, random);
-        one.where = static_cast<std::size_t>(random.below(targets_count(kind, into.shape)));
+        one.where = static_cast<std::size_t>(random.below(targets_chosen_from));
         into.faults.push_back(one);
     }
 }
@@ -133,10 +126,14 @@ plan draw_plan(std::uint64_t seed, const plan_options& options) {
     all.shape.venue = draw_shape(seed);
     base::prng random = stream(seed, "plan");
     all.durability = draw_durability(random);
-    all.segment_bytes = random.below(2) == 0 ? 64U * 1024 : 1024U * 1024;
+    all.segment_bytes = std::uint64_t{16 * 1024} << (2 * random.below(4));
     all.snapshot_every = random.below(3) == 0 ? 0 : 20 + random.below(500);
     all.ends_with_journal = random.below(3) != 0;
     all.disk_patience = random.below(2) == 0 ? 1s : 10s;
+    all.disk_call_max = random.below(2) == 0 ? 0ns : between(random, 10us, 3ms);
+    all.snapshots_kept = 1 + static_cast<std::size_t>(random.below(3));
+    all.output_buffer_bytes =
+        random.below(3) == 0 ? std::size_t{4'096} << random.below(4) : gateway::output_buffer_bytes;
     all.cancel_grace = milliseconds_between(random, 100ms, 3s);
     all.requests_max = random.below(4) == 0 ? 5 + static_cast<std::uint32_t>(random.below(60)) : 0;
     all.shape.client_hosts_count = 1 + random.below(3);
@@ -159,14 +156,15 @@ plan draw_plan(std::uint64_t seed, const plan_options& options) {
 std::string text_of(const plan& whole) {
     return fmt::format(
         "{}\n"
-        "journal {} in segments of {} KiB, {}; {} when it fails, a call may take {} s\n"
+        "journal {} in segments of {} KiB, {}; {} when it fails, a call takes up to {:.3f} ms and may take {} s\n"
         "{} traders on {} hosts, each with up to {} requests outstanding and {:.1f} ms between them{}\n"
         "{}links of up to {:.3f} ms{}\n",
         text_of(whole.shape.venue), journal::name_of(whole.durability), whole.segment_bytes / 1024,
         whole.snapshot_every == 0 ? std::string("no snapshots")
                                   : fmt::format("a snapshot every {} commands", whole.snapshot_every),
-        whole.ends_with_journal ? "ends" : "refuses", whole.disk_patience.count() / 1000, whole.shape.traders_count,
-        whole.shape.client_hosts_count, whole.outstanding_max, seconds(whole.think_time) * 1e3,
+        whole.ends_with_journal ? "ends" : "refuses", seconds(whole.disk_call_max) * 1e3,
+        whole.disk_patience.count() / 1000, whole.shape.traders_count, whole.shape.client_hosts_count,
+        whole.outstanding_max, seconds(whole.think_time) * 1e3,
         whole.requests_max == 0 ? std::string() : fmt::format(", {} in a second at most", whole.requests_max),
         whole.operator_pause == 0ns
             ? ""

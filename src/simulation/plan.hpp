@@ -32,6 +32,9 @@ struct plan {
     std::uint64_t snapshot_every = 0;  ///< commands; 0: never
     bool ends_with_journal = true;     ///< whether a venue ends when its journal fails
     std::chrono::milliseconds disk_patience{};
+    std::chrono::nanoseconds disk_call_max{};  ///< what each call on the facility's disk takes, at most
+    std::size_t snapshots_kept = 0;
+    std::size_t output_buffer_bytes = 0;        ///< of a session
     std::chrono::milliseconds cancel_grace{};   ///< of sessions that a restart has disconnected
     std::uint32_t requests_max = 0;             ///< of a session in a second; 0: no throttle
     std::size_t outstanding_max = 0;            ///< requests of one trader

@@ -152,6 +152,7 @@ class simulated_run {
         if (plan_.leaves_silently) faults_.set_clients_cut(true);
         go_on_for((plan_.leaves_silently ? silence_noticed : close_noticed) + 4 * plan_.latency_max);
         if (is_sound()) check_orders_are_gone(site_.venue(), gone, &result_.found);
+        if (is_sound() && plan_.leaves_silently) check_sessions_are_gone(site_.venue(), &result_.found);
         faults_.set_clients_cut(false);
     }
 

@@ -5,13 +5,13 @@
 namespace corro::simulation {
 
 std::string venue_shape::name_of_process(std::size_t process) const {
-    if (process == 0) return is_in_roles() || has_distributors ? "the facility" : "the venue";
+    if (process == 0) return is_in_roles() || has_distributors ? "facility" : "venue";
     if (process <= gateways_count) return fmt::format("gateway {}", process);
     return fmt::format("distributor {}", process - gateways_count);
 }
 
 std::string venue_shape::name_of_host(std::size_t host) const {
-    return has_host_for_each ? name_of_process(host) : "the venue";
+    return has_host_for_each ? name_of_process(host) : "venue";
 }
 
 std::string run_shape::name_of_host(std::size_t host) const {

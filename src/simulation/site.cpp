@@ -30,7 +30,7 @@ site::site(sim::world& in, const plan& whole, findings* found, std::function<voi
       found_(found),
       tell_(std::move(tell)),
       hosts_(add_hosts(in, whole.shape.venue)),
-      disk_(*hosts_.front(), journals_of(whole)) {
+      disk_(*hosts_.front(), journals_of(whole), whole.disk_call_max) {
     add_processes(whole);
 }
 
@@ -60,12 +60,17 @@ void site::add(const venue_shape& shape, program_maker make) {
     processes_.push_back(std::move(made));
 }
 
+std::string site::words_of(const place& which) const {
+    const std::string article = &which == &processes_.front() ? "the " : "";
+    return article + which.runs->name();
+}
+
 void site::start() {
     for (place& each : processes_) start(each);
 }
 
 void site::start(place& which) {
-    tell_(which.runs->name() + " starts");
+    tell_(words_of(which) + " starts");
     which.troubles_before = disk_.count();
     which.had_trouble_before = disk_.is_pending();
     which.was_serving = false;
@@ -89,7 +94,7 @@ void site::tend(place& which) {
     if (const auto end = which.runs->tend()) judge(which, *end);
     tend_failed(which);
     const bool is_serving = which.runs->is_serving();
-    if (is_serving && !std::exchange(which.was_serving, is_serving)) tell_(which.runs->name() + " serves");
+    if (is_serving && !std::exchange(which.was_serving, is_serving)) tell_(words_of(which) + " serves");
     if (is_facility_alone_ && &which != &processes_.front()) return;
     const bool is_due = world_.now() >= which.next_start && hosts_[which.host]->is_on();
     if (!which.runs->is_running() && is_due && !is_closing_ && found_->empty()) start(which);
@@ -100,30 +105,31 @@ void site::tend_failed(place& which) {
     if (!which.runs->has_failed()) return;
     if (which.kill_at == io::steady_time()) which.kill_at = world_.now() + operator_delay;
     if (world_.now() < which.kill_at) return;
-    tell_(which.runs->name() + " has failed, and is ended: " + which.runs->now().failure());
+    tell_(words_of(which) + " has failed, and is ended: " + which.runs->now().failure());
     judge(which, {true, false, which.runs->now().failure(), {}});
     which.runs->kill();
 }
 
 void site::judge(place& which, const process_end& end) {
     which.next_start = world_.now() + operator_delay;
-    if (!end.left.empty()) found_->add("F2", which.runs->name() + " has ended and leaves " + end.left);
+    if (!end.left.empty()) found_->add("F2", words_of(which) + " has ended and leaves " + end.left);
     if (end.was_closed && end.failure.empty()) return;
-    tell_(which.runs->name() + " has ended: " + end.failure);
+    tell_(words_of(which) + " has ended: " + end.failure);
     ++failures_count_;
     const bool is_facility = &which == &processes_.front();
+    const bool disk_explains = which.had_trouble_before || disk_.count() != which.troubles_before;
     const std::string& damaged = disk_.damaged_file();
     if (is_facility && !end.had_started && damaged.ends_with(".segment")) {
-        if (end.failure.find(damaged) == std::string::npos) {
-            found_->add("D3", damaged + " is damaged, and the start was refused because: " + end.failure);
+        if (end.failure.find(damaged) != std::string::npos) {
+            tell_("the operator restores " + damaged);
+            return disk_.repair();
         }
-        tell_("the operator restores " + damaged);
-        return disk_.repair();
+        if (disk_explains) return;
+        return found_->add("D3", damaged + " is damaged, and the start was refused because: " + end.failure);
     }
-    const bool disk_explains = which.had_trouble_before || disk_.count() != which.troubles_before;
     // A role that cannot open its ports ends.
     if ((is_facility && disk_explains) || which.lacked_descriptors) return;
-    found_->add("O1", which.runs->name() + " has ended by itself: " + end.failure);
+    found_->add("O1", words_of(which) + " has ended by itself: " + end.failure);
 }
 
 /// Clients of a process end before it.

@@ -80,6 +80,8 @@ class site {
     };
     void add_processes(const plan& whole);
     void add(const venue_shape& shape, program_maker make);
+    /// Its name in sentences.
+    [[nodiscard]] std::string words_of(const place& which) const;
     void start(place& which);
     void tend(place& which);
     void tend_failed(place& which);

@@ -80,7 +80,12 @@ void check_state(const node::venue& venue, const clients& all, findings* found) 
     for (const trader* each : all.sessions()) known += each->flow()->open_orders_count();
     std::size_t open = 0;
     for (std::size_t k = 0; k < venue.partitions_count(); ++k) {
-        open += venue.at(k).host.state().open_orders_count();
+        const node::matching_host& host = venue.at(k).host;
+        open += host.state().open_orders_count();
+        if (host.released_count() != host.emitted_count()) {
+            found->add("O2", fmt::format("{} events wait although everything is answered",
+                                         host.emitted_count() - host.released_count()));
+        }
         check_partition(venue.at(k), *all.subscribers()[k]->session(), found);
     }
     if (known != open) found->add("D1", fmt::format("clients know of {} open orders, the venue of {}", known, open));
@@ -103,6 +108,12 @@ void check_orders_are_gone(const node::venue& venue, const std::set<std::uint32_
     if (left.count == 0) return;
     found->add("S2", fmt::format("{} orders are left of sessions that asked for a cancel on disconnect and are gone",
                                  left.count));
+}
+
+void check_sessions_are_gone(const node::venue& venue, findings* found) {
+    if (venue.orders() == nullptr) return;
+    const std::uint32_t now = venue.gateway_statistics().sessions_now;
+    if (now != 0) found->add("N3", fmt::format("{} sessions are on although their clients are silent", now));
 }
 
 std::vector<std::uint64_t> state_hashes_of(const node::venue& venue) {

@@ -20,11 +20,14 @@ namespace corro::simulation {
 [[nodiscard]] std::uint64_t feed_messages_missing(const node::venue& venue, const clients& all);
 
 /// D1: clients and venue have the same number of open orders. N1: the subscribers' books have the facilities' orders.
-/// C2: positions sum to zero.
+/// C2: positions sum to zero. O2: no event waits.
 void check_state(const node::venue& venue, const clients& all, findings* found);
 
 /// S2: no order of these sessions is in a book.
 void check_orders_are_gone(const node::venue& venue, const std::set<std::uint32_t>& sessions, findings* found);
+
+/// N3: no session is on. For venues that serve sessions in the facility's process.
+void check_sessions_are_gone(const node::venue& venue, findings* found);
 
 /// Of each partition.
 [[nodiscard]] std::vector<std::uint64_t> state_hashes_of(const node::venue& venue);

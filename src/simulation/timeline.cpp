@@ -78,7 +78,8 @@ std::int64_t timeline::now_ns() const {
 
 void timeline::told(std::string_view what) {
     last_ns_ = now_ns();
-    const bool is_fault = std::ranges::any_of(faults_, [this, what](const fault& one) { return words_of(one, shape_) == what; });
+    const bool is_fault =
+        std::ranges::any_of(faults_, [this, what](const fault& one) { return words_of(one, shape_) == what; });
     if (!is_fault) moments_.push_back({last_ns_, std::string(what)});
 }
 
@@ -120,8 +121,8 @@ std::string timeline::text() const {
     }
     for (const fault& each : faults_) {
         const std::int64_t length = each.kind == fault_kind::clock_jump ? 0 : each.length.count();
-        all.push_back(
-            {"faults", std::string(name_of(each.kind)), words_of(each, shape_), each.at.count(), each.at.count() + length});
+        all.push_back({"faults", std::string(name_of(each.kind)), words_of(each, shape_), each.at.count(),
+                       each.at.count() + length});
     }
     std::ranges::sort(
         all, {}, [](const slice& one) { return std::tie(one.begin_ns, one.host, one.track, one.name, one.end_ns); });

@@ -102,6 +102,8 @@ node::configuration common_configuration(const plan& whole) {
     c.durability = whole.durability;
     c.journal_segment_bytes = whole.segment_bytes;
     c.snapshot_every = whole.snapshot_every;
+    c.snapshots_kept = whole.snapshots_kept;
+    c.output_buffer_bytes = whole.output_buffer_bytes;
     c.ends_with_journal = whole.ends_with_journal;
     c.disk_patience = whole.disk_patience;
     c.cancel_grace = whole.cancel_grace;
