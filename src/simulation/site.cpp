@@ -124,7 +124,7 @@ void site::judge(place& which, const process_end& end) {
             tell_("the operator restores " + damaged);
             return disk_.repair();
         }
-        if (disk_explains) return;
+        if (disk_explains || which.lacked_descriptors) return;
         return found_->add("D3", damaged + " is damaged, and the start was refused because: " + end.failure);
     }
     // A role that cannot open its ports ends.
