@@ -73,6 +73,7 @@ void site::start(place& which) {
     tell_(words_of(which) + " starts");
     which.troubles_before = disk_.count();
     which.had_trouble_before = disk_.is_pending();
+    which.damaged_before = disk_.damaged_file();
     which.was_serving = false;
     which.lacked_descriptors = false;
     which.kill_at = {};
@@ -118,7 +119,7 @@ void site::judge(place& which, const process_end& end) {
     ++failures_count_;
     const bool is_facility = &which == &processes_.front();
     const bool disk_explains = which.had_trouble_before || disk_.count() != which.troubles_before;
-    const std::string& damaged = disk_.damaged_file();
+    const std::string& damaged = which.damaged_before;
     if (is_facility && !end.had_started && damaged.ends_with(".segment")) {
         if (end.failure.find(damaged) != std::string::npos) {
             tell_("the operator restores " + damaged);

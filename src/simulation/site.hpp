@@ -75,6 +75,7 @@ class site {
         io::steady_time kill_at{};          ///< when the operator ends it, because it has failed; 0: not
         std::uint64_t troubles_before = 0;  ///< of the disk, when it was started
         bool had_trouble_before = false;
+        std::string damaged_before;  ///< the name of a damaged file, when it was started
         bool was_serving = false;
         bool lacked_descriptors = false;
     };
