@@ -61,7 +61,17 @@
     X(gateway_gone_cancels_nothing, "Nothing is cancelled when a gateway dies")                                        \
     X(request_not_noted_for_gateways, "A gateway that links again is not told which requests have been executed")      \
     X(silent_link_kept, "A link is never ended because its other end is silent")                                       \
-    X(timers_early, "Timers fire after three quarters of their time")
+    X(timers_early, "Timers fire after three quarters of their time")                                                  \
+    X(accepting_ends_without_descriptors, "A listener that finds no free descriptor accepts nothing any more")         \
+    X(killed_orders_stay, "A kill switch leaves the orders of its account open")                                       \
+    X(limits_not_restored, "A start from a snapshot forgets the limits of accounts")                                   \
+    X(foreign_gateway_admits, "A gateway admits the accounts of other gateways")                                       \
+    X(half_definition_forgotten, "A distributor that joins in the middle of a definition misses its first half")       \
+    X(reserve_open_to_orders, "On a full disk, orders may use the space that is reserved for cancels")                 \
+    X(missed_cancel_ended, "A cancel on disconnect that a full disk has refused counts as done")                       \
+    X(merged_after_failure, "Answers of other partitions still leave when the journal of one has failed")              \
+    X(half_lost_request_not_rejected, "A request to all partitions that a crash took from one of them is not rejected")\
+    X(returned_session_cancelled, "A session that came back in time still loses its orders after the grace period")
 // clang-format on
 
 namespace corro::base {

@@ -142,6 +142,9 @@ std::error_code facility::state_machine::load(base::byte_source& source) noexcep
     for (std::uint32_t id = 0; CORRO_DEFECT(kill_switch_forgotten) && id < options_.accounts_max; ++id) {
         account_rules_.kill_account(domain::account_id{id}, false);
     }
+    for (std::uint32_t id = 0; CORRO_DEFECT(limits_not_restored) && id < options_.accounts_max; ++id) {
+        account_rules_.set_limits(domain::account_id{id}, {});
+    }
     if (CORRO_DEFECT(position_not_restored) && positions_.count() != 0) static_cast<void>(positions_.settle(0));
     return {};
 }

@@ -48,6 +48,7 @@ void account_rules::executed(const domain::command& c, std::span<const domain::e
     for (const domain::event& e : events) follow(e);
     note(c, events);
     check_cancel_on_disconnect(c);
+    check_cancelled_session(c);
     check_kill_switches(c, events);
     check_limits();
 }
@@ -80,6 +81,7 @@ void account_rules::follow(const domain::event& e) {
 
 void account_rules::note(const domain::command& c, std::span<const domain::event> events) {
     if (c.kind == domain::command_kind::cancel_on_disconnect) {
+        cancelled_.erase(c.session.value);
         set_member(asked_for_cancel_, c.session.value, c.cancel_on_disconnect().state);
     }
     if (!is_done(c, events)) return;
@@ -112,6 +114,15 @@ void account_rules::check_cancel_on_disconnect(const domain::command& c) {
     const auto is_of_session = [&c](const auto& each) { return each.second.session == c.session; };
     if (std::ranges::none_of(open_, is_of_session)) return;
     found_->add("S2", fmt::format("command {} leaves an order of session {}", c.sequence.value, c.session.value));
+}
+
+/// A session that was cancelled for a lost connection asks for a cancel again when it logs on, before its requests.
+void account_rules::check_cancelled_session(const domain::command& c) {
+    if (is_cancel_on_disconnect(c)) cancelled_.insert(c.session.value);
+    if (c.request() == 0 || c.verdict() == domain::reject_reason::request_lost) return;
+    if (!cancelled_.contains(c.session.value)) return;
+    found_->add("S2", fmt::format("command {} is of session {}, whose orders were cancelled while it was connected",
+                                  c.sequence.value, c.session.value));
 }
 
 void account_rules::check_kill_switches(const domain::command& c, std::span<const domain::event> events) {

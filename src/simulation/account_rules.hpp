@@ -55,6 +55,7 @@ class account_rules {
     void follow(const domain::event& e);
     void note(const domain::command& c, std::span<const domain::event> events);
     void check_cancel_on_disconnect(const domain::command& c);
+    void check_cancelled_session(const domain::command& c);
     void check_kill_switches(const domain::command& c, std::span<const domain::event> events);
     void allow_what_is_there(std::uint32_t account);
     void check_limits();
@@ -70,6 +71,7 @@ class account_rules {
     std::map<std::uint32_t, std::int64_t> orders_max_;
     std::set<std::uint32_t> killed_;            // accounts
     std::set<std::uint32_t> asked_for_cancel_;  // sessions
+    std::set<std::uint32_t> cancelled_;         // sessions, since they asked
 };
 
 }  // namespace corro::simulation

@@ -56,6 +56,13 @@ class account_rules_test : public ::testing::Test {
         c.session = session;
         execute(c, {});
     }
+    void request() {
+        domain::command c;
+        c.kind = domain::command_kind::query_order;
+        c.session = session;
+        c.set_request(1);
+        execute(c, {});
+    }
     void ask_for_cancel() {
         domain::command c;
         c.kind = domain::command_kind::cancel_on_disconnect;
@@ -159,6 +166,17 @@ TEST_F(account_rules_test, S2_an_order_that_a_cancel_on_disconnect_leaves_is_fou
     EXPECT_TRUE(found_.empty()) << found_.words();
     enter(1, 5);
     cancel_for_lost_connection();
+    EXPECT_EQ(found_.promise(), "S2");
+}
+
+TEST_F(account_rules_test, S2_a_cancel_while_the_session_is_connected_is_found) {
+    ask_for_cancel();
+    cancel_for_lost_connection();
+    ask_for_cancel();
+    request();
+    EXPECT_TRUE(found_.empty()) << found_.words();
+    cancel_for_lost_connection();
+    request();
     EXPECT_EQ(found_.promise(), "S2");
 }
 

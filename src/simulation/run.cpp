@@ -20,6 +20,7 @@
 #include "simulation/market_replay.hpp"
 #include "simulation/site.hpp"
 #include "simulation/state_checks.hpp"
+#include "simulation/time_watch.hpp"
 #include "simulation/venue_configuration.hpp"
 
 namespace corro::simulation {
@@ -30,6 +31,9 @@ using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds turn{1};
 constexpr std::chrono::seconds last_cancels{1};  ///< after the clients have gone
 constexpr std::int64_t throttle_window_ns = 1'000'000'000;
+constexpr std::chrono::nanoseconds idle_time = 4 * client_heartbeat;
+/// A client may have sent nothing for an interval before, and the venue waits for two.
+constexpr std::chrono::nanoseconds silence_allowed = client_heartbeat * 7 / 8;
 /// A venue notices a silent client after two of its heartbeats and a quarter, and then cancels.
 constexpr std::chrono::milliseconds silence_noticed = client_heartbeat * 9 / 4 + 200ms;
 /// It notices a client that has closed its connection at once.
@@ -65,6 +69,7 @@ class simulated_run {
         say("the faults end");
         faults_.end_all(link_options_);
         settle();
+        if (is_sound()) stay_idle();
         if (is_sound()) check_state(site_.venue(), *clients_, &result_.found);
         if (is_sound()) leave();
         const bool was_sound = is_sound();
@@ -98,6 +103,9 @@ class simulated_run {
         world_.run_for(turn);
         sample();
         site_.tend();
+        if (site_.is_facility_serving()) {
+            time_watch_.look(site_.venue(), site_.starts_count(), world_.now(), &result_.found);
+        }
     }
     void go_on_for(std::chrono::nanoseconds time) {
         for (const io::steady_time end = world_.now() + time; world_.now() < end && is_sound();) go_on();
@@ -139,6 +147,23 @@ class simulated_run {
                               fmt::format("{} s after the faults: {}", recovery_time_max.count(), who_is_missing()));
         }
         if (is_sound()) say("everything is settled");
+    }
+
+    [[nodiscard]] std::uint64_t reconnections_count() const {
+        std::uint64_t sum = 0;
+        for (const trader* each : clients_->sessions()) sum += each->reconnections_count();
+        return sum;
+    }
+
+    /// Sessions without requests stay, by heartbeats alone, and through a silence that is not too long.
+    void stay_idle() {
+        const std::uint64_t before = reconnections_count();
+        go_on_for(idle_time);
+        for (sim::host* each : clients_->hosts()) each->set_paused(true);
+        go_on_for(silence_allowed);
+        for (sim::host* each : clients_->hosts()) each->set_paused(false);
+        go_on_for(idle_time);
+        if (reconnections_count() != before) result_.found.add("N3", "a session has ended although nothing failed");
     }
 
     /// The sessions with cancel on disconnect close their connections, or all clients fall silent.
@@ -252,6 +277,7 @@ class simulated_run {
     fault_injector faults_{world_, site_, plan_.shape};
     std::unique_ptr<clients> clients_;
     std::vector<std::uint64_t> state_hashes_;  // by partition
+    time_watch time_watch_;
     bool is_stuck_ = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/defect.hpp"
 #include "domain/account.hpp"
 #include "facility/messages/message_writer_fills.hpp"
 
@@ -73,6 +74,7 @@ reject_reason account_controls::check_kill(const command& c) const noexcept {
 
 void account_controls::cancel_killed(domain::account_id account, domain::session_id session,
                                      bool all_sessions) noexcept {
+    if (CORRO_DEFECT(killed_orders_stay)) return;
     writer_.withdraw_for(reject_reason::killed);
     engine_.cancel_account(
         account.value,

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/defect.hpp"
 #include "gateway/binary/binary_session.hpp"
 #include "gateway/binary/wire_reasons.hpp"
 #include "gateway/nonce.hpp"
@@ -85,7 +86,8 @@ io::task<bool> binary_session::verify(wire::frame frame, wire::hello* into, std:
         co_return false;
     }
     const account* const found = shared_.accounts.find(into->account);
-    const account* const a = found != nullptr && found->is_other_gateway ? nullptr : found;
+    const account* const a =
+        found != nullptr && found->is_other_gateway && !CORRO_DEFECT(foreign_gateway_admits) ? nullptr : found;
     const auto input = wire::logon_proof_input(challenge_, *into);
     const std::optional<std::uint64_t> key = proven_key(a, into->key_id, input, into->proof);
     if (key && session_registry::has_session(*a, into->session_number)) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/defect.hpp"
 #include "client/session_errors.hpp"
 #include "io/loop/timer.hpp"
 #include "node/venue/metrics.hpp"
@@ -94,7 +95,7 @@ io::task<void> distributor_role::join() {
     }
     if (closing_) co_return;
     feed_.publisher().begin_at(upstream_->next_sequence(), upstream_->last_command());
-    feed_.publisher().begin_definition(upstream_->begun_definition());
+    if (!CORRO_DEFECT(half_definition_forgotten)) feed_.publisher().begin_definition(upstream_->begun_definition());
     bool same_instruments = true;
     upstream_->instruments().for_each([&](const domain::instrument& i) {
         // An instrument that an operator has defined; terms that are not in the feed are not needed here.

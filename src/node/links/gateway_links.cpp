@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/defect.hpp"
 #include "io/loop/timer.hpp"
 #include "io/loop/yield.hpp"
 #include "io/task/with_timeout.hpp"
@@ -210,7 +211,7 @@ void linked_order_entry::close_superseded_links() {
 
 // Records that a session of this gateway has logged on, or has ended and its orders are cancelled if required.
 void linked_order_entry::keep_cancel(gateway_link& link, const domain::command& note) {
-    absent_sessions_.erase(note.session.value);
+    if (!CORRO_DEFECT(returned_session_cancelled)) absent_sessions_.erase(note.session.value);
     if (note.cancel_on_disconnect().state == domain::switch_state::on) {
         link.cancels.insert_or_assign(note.session.value, note.account);
     } else {

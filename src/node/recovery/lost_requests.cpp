@@ -85,6 +85,7 @@ void lost_requests::begin_again(const domain::command& c) {
 }
 
 void lost_requests::replayed_partly(const domain::command& c) {
+    if (CORRO_DEFECT(half_lost_request_not_rejected)) return;
     if (c.request() == 0 || c.session.value >= sessions_.size()) return;
     add(c.session.value, c.account, c.request(), c.request(), c.arrival().number);
 }

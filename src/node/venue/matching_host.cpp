@@ -186,7 +186,7 @@ bool matching_host::append_to_journal(const domain::command& command) noexcept {
     connection_commands& c = connections_[command.session.value];
     const bool is_cancel = command.kind == domain::command_kind::cancel_orders;
     const bool ends = !is_cancel && command.cancel_on_disconnect().state == domain::switch_state::off;
-    if (ends && c.missed_cancel) return false;
+    if (ends && c.missed_cancel && !CORRO_DEFECT(missed_cancel_ended)) return false;
     const bool taken = journal_takes(command) && journal_->append(command);
     // A session that logs on again gets the state of its orders.
     if (is_cancel || taken) c.missed_cancel = is_cancel && !taken;
@@ -205,7 +205,7 @@ bool matching_host::may_use_reserve(domain::session_id session) noexcept {
 bool matching_host::journal_takes(const domain::command& command) noexcept {
     switch (journal_->room()) {
         case journal::journal_room::everything: return true;
-        case journal::journal_room::cancels_only: return only_closes(command);
+        case journal::journal_room::cancels_only: return only_closes(command) || CORRO_DEFECT(reserve_open_to_orders);
         case journal::journal_room::operators_only:
             if (is_of_connection(command)) return may_use_reserve(command.session);
             return command.is_operator() && is_emergency_reserve(command);

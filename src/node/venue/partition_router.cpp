@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/defect.hpp"
 #include "journal/segment_format.hpp"
 #include "node/configuration/limits.hpp"
 
@@ -232,7 +233,7 @@ bool partition_router::drain(partition& from) {
 }
 
 void partition_router::advance() {
-    if (failed_ == nullptr) merger_.advance();
+    if (failed_ == nullptr || CORRO_DEFECT(merged_after_failure)) merger_.advance();
 }
 
 // In a recovery nothing is known yet; `begin` takes over all of them.

@@ -1,5 +1,6 @@
 #include "io/net/detail/socket_tasks.hpp"
 
+#include "base/defect.hpp"
 #include "io/errors.hpp"
 #include "io/net/socket.hpp"
 #include "io/sync/event.hpp"
@@ -57,6 +58,7 @@ task<std::expected<descriptor*, std::error_code>> accept_patiently(descriptor* o
     for (;;) {
         const auto accepted = co_await accepting(on);
         if (accepted || !is_exhaustion(accepted.error())) co_return accepted;
+        if (CORRO_DEFECT(accepting_ends_without_descriptors)) co_return accepted;
         accept_pause pause(*on);
         const auto ended = co_await with_timeout(exhausted_retry_delay, pause.closed.wait());
         const bool is_time_over = !ended && ended.error() == condition::timed_out;
