@@ -51,6 +51,7 @@ constexpr auto exceptions = std::to_array<exception_of>({
     {"resolving", "stopped_lookup_ends_at_once_and_the_context_may_go", names},
     {"signals", "sent_to_another_thread_wakes_a_sleeping_loop", threads},
     {"tcp", "acceptor_survives_descriptor_exhaustion_and_recovers", descriptors},
+    {"tcp", "closing_an_acceptor_that_waits_for_a_descriptor_ends_accept", descriptors},
     {"tcp", "connect_without_descriptors_reports_it", descriptors},
 });
 
