@@ -62,7 +62,8 @@ task<std::expected<descriptor*, std::error_code>> accept_patiently(descriptor* o
         accept_pause pause(*on);
         const auto ended = co_await with_timeout(exhausted_retry_delay, pause.closed.wait());
         const bool is_time_over = !ended && ended.error() == condition::timed_out;
-        if (!is_time_over) co_return std::unexpected(operation_canceled());
+        // Closed in the turn in which the time was over: the descriptor is gone all the same.
+        if (!is_time_over || pause.closed.is_set()) co_return std::unexpected(operation_canceled());
     }
 }
 
