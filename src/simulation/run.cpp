@@ -71,6 +71,7 @@ class simulated_run {
         settle();
         if (is_sound()) stay_idle();
         if (is_sound()) check_state(site_.venue(), *clients_, &result_.found);
+        result_.reconnections_count = reconnections_count();
         if (is_sound()) leave();
         const bool was_sound = is_sound();
         clients_->end();
@@ -261,7 +262,6 @@ class simulated_run {
             result_.answers_count += each->answer_digests().size();
             result_.fills_count += each->flow()->fills_count();
             result_.refused_count += each->flow()->refused_count();
-            result_.reconnections_count += each->reconnections_count();
         }
         return result_;
     }

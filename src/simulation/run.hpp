@@ -34,10 +34,10 @@ struct run_result {
     std::uint64_t answers_count = 0;
     std::uint64_t fills_count = 0;
     std::uint64_t feed_messages_count = 0;
-    std::uint64_t starts_count = 0;    ///< of processes of the venue
-    std::uint64_t failures_count = 0;  ///< processes that a fault of the disk has ended
-    std::uint64_t refused_count = 0;   ///< requests that had no effect
-    std::uint64_t reconnections_count = 0;
+    std::uint64_t starts_count = 0;         ///< of processes of the venue
+    std::uint64_t failures_count = 0;       ///< processes that a fault of the disk has ended
+    std::uint64_t refused_count = 0;        ///< requests that had no effect
+    std::uint64_t reconnections_count = 0;  ///< until the clients leave at the end
 };
 
 /// What happens, with its virtual time since the beginning of the run.
