@@ -107,7 +107,7 @@ void account_rules::allow_what_is_there(std::uint32_t account) {
 
 void account_rules::check_cancel_on_disconnect(const domain::command& c) {
     if (!is_cancel_on_disconnect(c)) return;
-    if (!asked_for_cancel_.contains(c.session.value)) {
+    if (!asked_for_cancel_.contains(c.session.value) && !asked_elsewhere_.contains(c.session.value)) {
         return found_->add("S2", fmt::format("command {} cancels the orders of session {}, which did not ask for it",
                                              c.sequence.value, c.session.value));
     }

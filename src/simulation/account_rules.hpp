@@ -27,7 +27,10 @@ using account_and_instrument = std::pair<std::uint32_t, std::uint32_t>;
 
 class account_rules {
  public:
-    explicit account_rules(findings* found) noexcept : found_(found) {}
+    /// @param asked_elsewhere  Sessions that asked for a cancel on disconnect in the journal of another partition. A
+    ///                         crash may have taken the request from this one before it was answered.
+    explicit account_rules(findings* found, std::set<std::uint32_t> asked_elsewhere = {}) noexcept
+        : found_(found), asked_elsewhere_(std::move(asked_elsewhere)) {}
 
     /// Takes the next command of the journal, with the private events that it has caused.
     void executed(const domain::command& c, std::span<const domain::event> events);
@@ -63,6 +66,7 @@ class account_rules {
     [[nodiscard]] std::map<std::uint32_t, exposure> exposures_of(std::uint32_t account) const;
 
     findings* found_;
+    std::set<std::uint32_t> asked_elsewhere_;
     std::map<std::uint64_t, open_order> open_;  // by order id
     std::map<account_and_instrument, std::int64_t> positions_;
     std::map<std::uint32_t, domain::account_limits> limits_;

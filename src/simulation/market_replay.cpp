@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "domain/private_event.hpp"
@@ -12,8 +13,11 @@
 
 namespace corro::simulation {
 
-market_replay::market_replay(const node::configuration& of, io::platform& on, findings* found)
-    : found_(found), rules_(found), facility_(node::facility_options_of(of, on), of.instruments, *this) {}
+market_replay::market_replay(const node::configuration& of, io::platform& on, findings* found,
+                             std::set<std::uint32_t> asked_elsewhere)
+    : found_(found),
+      rules_(found, std::move(asked_elsewhere)),
+      facility_(node::facility_options_of(of, on), of.instruments, *this) {}
 
 void market_replay::run(const journal_commands& journal) {
     for (const domain::command& c : journal) {

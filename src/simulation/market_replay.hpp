@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -23,8 +24,10 @@ namespace corro::simulation {
 
 class market_replay final : private facility::event_consumer {
  public:
-    /// @param of  The configuration of the partition.
-    market_replay(const node::configuration& of, io::platform& on, findings* found);
+    /// @param of               The configuration of the partition.
+    /// @param asked_elsewhere  See account_rules.
+    market_replay(const node::configuration& of, io::platform& on, findings* found,
+                  std::set<std::uint32_t> asked_elsewhere = {});
 
     void run(const journal_commands& journal);
 

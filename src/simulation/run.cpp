@@ -39,6 +39,19 @@ constexpr std::chrono::milliseconds silence_noticed = client_heartbeat * 9 / 4 +
 /// It notices a client that has closed its connection at once.
 constexpr std::chrono::milliseconds close_noticed = 500ms;
 
+/// Sessions that asked for a cancel on disconnect in another partition's journal than this one.
+std::set<std::uint32_t> sessions_that_asked_elsewhere(const std::vector<journal_commands>& journals, std::size_t own) {
+    std::set<std::uint32_t> asked;
+    for (std::size_t k = 0; k < journals.size(); ++k) {
+        if (k == own) continue;
+        for (const domain::command& c : journals[k]) {
+            if (c.kind != domain::command_kind::cancel_on_disconnect) continue;
+            if (c.cancel_on_disconnect().state == domain::switch_state::on) asked.insert(c.session.value);
+        }
+    }
+    return asked;
+}
+
 class simulated_run {
  public:
     simulated_run(const plan& whole, const trace& tell, run_watcher* watcher)
@@ -214,7 +227,8 @@ class simulated_run {
         check_requests(journals, histories(), &result_.found);
         check_throttle(journals, plan_.requests_max, throttle_window_ns, &result_.found);
         for (std::size_t k = 0; k < journals.size() && is_sound(); ++k) {
-            market_replay market(configuration_of_partition(plan_, k), auditor, &result_.found);
+            market_replay market(configuration_of_partition(plan_, k), auditor, &result_.found,
+                                 sessions_that_asked_elsewhere(journals, k));
             market.run(journals[k]);
             // The answers of several partitions are merged.
             if (journals.size() == 1 && is_sound()) check_answers(market, histories(), &result_.found);
