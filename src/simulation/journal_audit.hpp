@@ -21,7 +21,7 @@ namespace corro::simulation {
 
 using journal_commands = std::vector<domain::command>;
 
-/// All commands of a journal that nobody writes, or an error as a sentence.
+/// All commands of a journal that no process writes, or an error as a sentence.
 [[nodiscard]] io::task<std::expected<journal_commands, std::string>> read_journal(io::context* on,
                                                                                   std::string directory);
 

@@ -124,7 +124,6 @@ TEST(simulation, D9_a_venue_ends_in_order_when_the_journal_of_one_partition_fail
 TEST(simulation, a_run_without_faults_has_one_life) {
     plan whole = short_plan(5);
     whole.faults.clear();
-    whole.leaves_silently = false;  // a silent client is ended, and comes again
     const run_result result = run(whole);
     EXPECT_TRUE(result.found.empty()) << result.found.words();
     EXPECT_EQ(result.starts_count, whole.shape.venue.processes_count() + 1) << "and one that reads the journal again";
