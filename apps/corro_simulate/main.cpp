@@ -21,11 +21,13 @@
 
 #include "apps/command_line/command_line.hpp"
 #include "base/defect.hpp"
+#include "node/configuration/configuration.hpp"
 #include "simulation/plan.hpp"
 #include "simulation/run.hpp"
 #include "simulation/scale_model.hpp"
 #include "simulation/scale_plan.hpp"
 #include "simulation/timeline.hpp"
+#include "simulation/venue_file.hpp"
 
 namespace corro::app {
 namespace {
@@ -40,6 +42,8 @@ struct simulate_options {
     std::vector<std::string> without;
     std::string trace_file;
     std::string plan_file;
+    std::string config_file;
+    std::shared_ptr<const simulation::venue_file> venue;  ///< of the configuration file; null: venues are drawn
     std::string defect;
     bool keeps_all_faults = false;
 };
@@ -84,7 +88,16 @@ simulation::plan_options plan_options_of(const simulate_options& options) {
     simulation::plan_options made;
     made.time = std::chrono::nanoseconds(static_cast<std::int64_t>(options.seconds * 1e9));
     for (const std::string& name : options.without) made.without.insert(*kind_in(name));
+    made.file = options.venue;
     return made;
+}
+
+/// The command that runs a seed with the same options.
+std::string command_of(std::uint64_t seed, const simulate_options& options) {
+    std::string text = fmt::format("corro simulate --seed {} --seconds {}", seed, options.seconds);
+    if (!options.config_file.empty()) text += " --config " + options.config_file;
+    for (const std::string& each : options.without) text += " --without " + each;
+    return text;
 }
 
 double seconds(std::chrono::nanoseconds time) {
@@ -93,7 +106,7 @@ double seconds(std::chrono::nanoseconds time) {
 
 /// What to print when an assertion fails in a run. Signal handlers see only globals.
 struct last_words {
-    std::array<char, 160> text;
+    std::array<char, 1'024> text;
     std::size_t size = 0;
 };
 last_words said_at_abort;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
@@ -107,8 +120,7 @@ simulation::run_result run_plan(const simulation::plan& whole, const simulate_op
                                 const simulation::trace& tell = {}, simulation::run_watcher* watcher = nullptr) {
     const auto written =
         fmt::format_to_n(said_at_abort.text.data(), said_at_abort.text.size(),
-                         "seed {} fails an assertion; to repeat: corro simulate --seed {} --seconds {}\n", whole.seed,
-                         whole.seed, options.seconds);
+                         "seed {} fails an assertion; to repeat: {}\n", whole.seed, command_of(whole.seed, options));
     said_at_abort.size = std::min(written.size, said_at_abort.text.size());
     return simulation::run(whole, tell, watcher);
 }
@@ -211,10 +223,7 @@ void print_failure(const simulation::plan& failing, const simulation::run_result
     trace_writer to(options.trace_file, shortest);
     static_cast<void>(simulation::run(shortest, to.writer(), to.watcher()));
     to.finish();
-    std::string without;
-    for (const std::string& each : options.without) without += " --without " + each;
-    fmt::print("corro {}; to repeat: corro simulate --seed {} --seconds {}{}\n", CORRO_VERSION, failing.seed,
-               options.seconds, without);
+    fmt::print("corro {}; to repeat: {}\n", CORRO_VERSION, command_of(failing.seed, options));
 }
 
 int run_one(const simulate_options& options) {
@@ -302,8 +311,20 @@ int run_plan_file(const simulate_options& options) {
     return 0;
 }
 
-int run(const simulate_options& options) {
+int run(simulate_options& options) {
+    if (!options.plan_file.empty() && !options.config_file.empty()) {
+        fmt::print(stderr, "corro simulate: --plan has a venue of its own; leave out --config\n");
+        return 2;
+    }
     if (!options.plan_file.empty()) return run_plan_file(options);
+    if (!options.config_file.empty()) {
+        try {
+            options.venue = simulation::load_venue_file(options.config_file);
+        } catch (const node::configuration_error& e) {
+            fmt::print(stderr, "corro simulate: {}\n", e.what());
+            return 2;
+        }
+    }
     take_defect(options);
     std::signal(SIGABRT, say_last_words);
     if (!options.seeds.empty()) return run_many(options, *range_in(options.seeds));
@@ -328,7 +349,8 @@ int main(int argc, char** argv) {
                       CORRO_VERSION);
     line.footer(
         "docs/howto/simulate.md shows how to read the output and how to repeat a run that failed.\n"
-        "Exit code: 0 on success, 1 if a promise was broken, 2 if the command line is invalid.");
+        "Exit code: 0 on success, 1 if a promise was broken, 2 if the command line or the configuration is\n"
+        "invalid.");
     const subcommand command = line.add_subcommand("run", "Run one seed, a range of seeds, or seeds for some minutes");
     command.add_option("--seed", options->seed, "The seed of the run, or the first with --minutes")
         .shows_default()
@@ -345,6 +367,8 @@ int main(int argc, char** argv) {
                        "Write what happens in the run to this file; .json: for ui.perfetto.dev");
     command.add_option("--plan", options->plan_file, "Run a queueing model of a large venue: docs/design/scale.md")
         .existing_file();
+    command.add_option("-c,--config", options->config_file,
+                       "Run the venue of this configuration file (TOML), not a drawn one");
     command.add_flag("--all-faults", options->keeps_all_faults,
                      "Do not look for a shorter list of faults after a failure");
     add_defect_option(command, *options);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "client/session_errors.hpp"
 #include "domain/private_event.hpp"
@@ -75,9 +76,9 @@ bool order_session::resend_not_accepted() noexcept {
 io::task<std::error_code> order_session::complete_logon() {
     auto frame = co_await next_frame();
     if (!frame) co_return frame.error();
-    if (frame->message != wire::template_id::challenge || wire::check(*frame)) {
-        co_return make_error_code(session_errc::unexpected_message);
-    }
+    if (wire::check(*frame)) co_return make_error_code(session_errc::unexpected_message);
+    if (frame->message == wire::template_id::logout) co_return logged_out(wire::logout_view(*frame).logout_reason());
+    if (frame->message != wire::template_id::challenge) co_return make_error_code(session_errc::unexpected_message);
     const wire::challenge_view challenge(*frame);
     if (challenge.protocol_version_min() > wire::protocol_version ||
         challenge.protocol_version() < wire::protocol_version_min) {
@@ -198,6 +199,22 @@ void order_session::keep(std::span<const std::byte> request) noexcept {
     sent_end_ = next_request_ + 1;
 }
 
+// A refused request is over. If the venue forgets its number in a crash, a cancel of an order that cannot
+// exist is sent under it. A refusal of the number says nothing about the request that has it.
+void order_session::give_up(const wire::reject& refusal) noexcept {
+    const bool is_about_number = refusal.session_reject_reason == wire::session_reject_reason::sequence_gap ||
+                                 refusal.session_reject_reason == wire::session_reject_reason::sequence_repeated;
+    const std::uint64_t number = refusal.refused_sequence.value;
+    if (is_about_number || number > request_number_max) return;
+    domain::command nothing;
+    nothing.kind = domain::command_kind::cancel_order;
+    nothing.cancel_order().order = domain::order_id{std::numeric_limits<std::uint64_t>::max()};
+    nothing.set_request(static_cast<std::uint32_t>(number));
+    std::array<std::byte, wire::message_bytes_max> room;
+    const std::size_t size = wire::encode(nothing, domain::instrument{}, room);
+    sent_.replace(number, std::span(room).first(size));
+}
+
 bool order_session::send_raw(std::span<const std::byte> bytes) noexcept {
     const auto room = connection_.output().reserve(bytes.size());
     if (room.empty()) return false;
@@ -270,7 +287,10 @@ std::expected<std::optional<answer>, std::error_code> order_session::poll() {
                 if (const std::error_code error = wire::decode_leg(frame, instruments_)) return std::unexpected(error);
                 break;
             case wire::template_id::resend_gap: result.gap = wire::resend_gap_view(frame).value(); return result;
-            case wire::template_id::reject: result.reject = wire::reject_view(frame).value(); return result;
+            case wire::template_id::reject:
+                result.reject = wire::reject_view(frame).value();
+                give_up(*result.reject);
+                return result;
             case wire::template_id::venue_status:
                 result.told = std::make_shared<const admin_command>(wire::venue_status_view(frame).value());
                 return result;

@@ -114,7 +114,8 @@ class order_session {
         return static_cast<std::uint32_t>(sent_end_ - next_request_);
     }
 
-    /// Queues them again, under their old numbers. False when some are too old to be kept or do not fit the output
+    /// Queues them again, under their old numbers; a cancel of no order in place of each that a reject has refused.
+    /// False when some are too old to be kept or do not fit the output
     /// buffer; none is queued then. Calling `send` first drops them instead.
     [[nodiscard]] bool resend_not_accepted() noexcept;
 
@@ -203,6 +204,7 @@ class order_session {
     io::task<std::expected<wire::frame, std::error_code>> next_frame();
     io::task<std::error_code> complete_logon();
     void keep(std::span<const std::byte> request) noexcept;
+    void give_up(const wire::reject& refusal) noexcept;
     template <class Message>
     [[nodiscard]] bool queue(const Message& message) noexcept;
 

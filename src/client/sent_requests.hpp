@@ -35,6 +35,14 @@ class sent_requests {
         s.size = bytes.size();
     }
 
+    /// Keeps other bytes of at most wire::message_bytes_max for a number, if it is kept.
+    void replace(std::uint64_t number, std::span<const std::byte> bytes) noexcept {
+        if (number < first_ || number >= first_ + count_) return;
+        slot& s = slots_[(begin_ + (number - first_)) % capacity];
+        std::memcpy(s.bytes.data(), bytes.data(), bytes.size());
+        s.size = bytes.size();
+    }
+
     /// The request of this number and all earlier ones are answered.
     void answered(std::uint64_t number) noexcept {
         while (count_ != 0 && first_ <= number) drop_oldest();

@@ -31,6 +31,19 @@ TEST(sent_requests, keeps_what_is_not_answered) {
     EXPECT_TRUE(has(sent, 8));
 }
 
+TEST(sent_requests, replaces_what_it_keeps) {
+    sent_requests sent;
+    for (std::uint64_t n = 5; n <= 7; ++n) add(sent, n);
+    const std::array<std::byte, 2> other{std::byte{90}, std::byte{91}};
+    for (const std::uint64_t number : {4U, 6U, 8U}) sent.replace(number, other);
+    EXPECT_TRUE(has(sent, 5));
+    EXPECT_TRUE(has(sent, 7));
+    ASSERT_EQ(sent.find(6).size(), other.size());
+    EXPECT_EQ(sent.find(6)[0], other[0]);
+    EXPECT_TRUE(sent.find(4).empty());
+    EXPECT_TRUE(sent.find(8).empty());
+}
+
 TEST(sent_requests, gives_up_the_oldest_when_it_is_full) {
     sent_requests sent;
     for (std::uint64_t n = 1; n <= sent_requests::capacity + 10; ++n) add(sent, n);

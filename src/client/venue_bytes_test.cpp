@@ -97,10 +97,12 @@ venue_bytes logon(const std::vector<domain::instrument>& instruments) {
 }  // namespace
 
 // Not in the anonymous namespace: g++ warns of frames of coroutines that hold such a type.
-/// A stream of which a client reads these bytes, and then the end. What it writes is dropped. Satisfies io::stream.
+/// A stream of which a client reads these bytes, and then the end. Satisfies io::stream.
 class recorded_stream {
  public:
-    explicit recorded_stream(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
+    /// @param written  nullptr: what it writes is dropped.
+    explicit recorded_stream(std::vector<std::byte> bytes, std::vector<std::byte>* written = nullptr)
+        : bytes_(std::move(bytes)), written_(written) {}
 
     [[nodiscard]] bool is_open() const noexcept { return is_open_; }
     [[nodiscard]] io::task<io::io_result> read_some(std::span<std::byte> into) {
@@ -111,6 +113,7 @@ class recorded_stream {
         co_return io::io_result({}, size);
     }
     [[nodiscard]] io::task<io::io_result> write_some(std::span<const std::byte> from) {
+        if (written_ != nullptr) written_->insert(written_->end(), from.begin(), from.end());
         co_return io::io_result({}, from.size());
     }
     [[nodiscard]] io::task<std::error_code> shutdown() { co_return std::error_code(); }
@@ -118,6 +121,7 @@ class recorded_stream {
 
  private:
     std::vector<std::byte> bytes_;
+    std::vector<std::byte>* written_;
     std::size_t at_ = 0;
     bool is_open_ = true;
 };
@@ -224,6 +228,67 @@ TEST_F(venue_messages, a_logon_with_numbers_that_no_request_can_have_is_refused)
         ASSERT_FALSE(session);
         EXPECT_EQ(session.error(), session_errc::unexpected_message);
     }
+}
+
+wire::reject refusal_of(std::uint64_t number, wire::session_reject_reason why) {
+    wire::reject refusal;
+    refusal.refused_sequence = domain::sequence_number{number};
+    refusal.session_reject_reason = why;
+    return refusal;
+}
+
+/// The numbered messages among these bytes.
+std::vector<wire::frame> requests_in(std::span<const std::byte> bytes) {
+    std::vector<wire::frame> found;
+    while (!bytes.empty()) {
+        const auto frame = wire::next_frame(bytes);
+        if (!frame || !*frame) break;
+        if ((*frame)->sequence != 0) found.push_back(**frame);
+        bytes = bytes.subspan((*frame)->size());
+    }
+    return found;
+}
+
+// The venue has crashed and remembers none of three requests. It had refused the first one, so the application has
+// given that one up, or has sent it again under another number.
+TEST_F(venue_messages, what_was_refused_is_not_sent_again) {
+    venue_bytes venue = logon({first});
+    venue.append(refusal_of(1, wire::session_reject_reason::overloaded), std::uint64_t{0});
+    venue.append(refusal_of(3, wire::session_reject_reason::sequence_repeated), std::uint64_t{0});
+    const auto session = session_of(venue);
+    ASSERT_NE(session, nullptr);
+    domain::command order;
+    order.kind = domain::command_kind::enter_order;
+    order.instrument = first.id;
+    for (std::uint32_t number = 1; number <= 3; ++number) ASSERT_EQ(session->send(order), number);
+    for (int i = 0; i < 2; ++i) {
+        const auto got = next(*session);
+        ASSERT_TRUE(got && got->reject);
+    }
+    const venue_bytes again = logon({first});
+    std::vector<std::byte> written;
+    io::transport_stream stream{io::any_stream(recorded_stream(again.bytes(), &written))};
+    ASSERT_FALSE(io::block_on(context, session->reconnect(std::move(stream))));
+    EXPECT_EQ(session->not_accepted_count(), 3U);
+    ASSERT_TRUE(session->resend_not_accepted());
+    ASSERT_FALSE(io::block_on(context, session->flush()));
+    const auto sent = requests_in(written);
+    ASSERT_EQ(sent.size(), 3U);
+    EXPECT_EQ(sent[0].message, wire::template_id::cancel_order) << "in its place";
+    EXPECT_EQ(wire::cancel_order_view(sent[0]).order().value, std::numeric_limits<std::uint64_t>::max());
+    EXPECT_EQ(sent[1].message, wire::template_id::enter_order);
+    EXPECT_EQ(sent[2].message, wire::template_id::enter_order) << "only its repetition was refused";
+    for (std::uint64_t k = 0; k < 3; ++k) EXPECT_EQ(sent[k].sequence, k + 1);
+}
+
+TEST_F(venue_messages, a_logout_in_place_of_a_challenge_is_a_refusal) {
+    wire::logout leaving;
+    leaving.logout_reason = wire::logout_reason::shutting_down;
+    venue_bytes venue;
+    venue.append(leaving, std::uint64_t{0});
+    const logged_on session = io::block_on(context, log_on(&venue.bytes()));
+    ASSERT_FALSE(session);
+    EXPECT_EQ(session.error(), logged_out(wire::logout_reason::shutting_down));
 }
 
 /// The only message of `venue`.

@@ -5,6 +5,7 @@
 // Units:  sequence numbers of the venue. Threads: the gateway's.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <type_traits>
 
@@ -34,8 +35,9 @@ struct admin_request {
     domain::session_id session{};
     domain::instrument_id instrument{};  ///< whose phase is wanted; 0: none
     admin_request_kind wish = admin_request_kind::status;
+    std::array<std::uint8_t, 7> reserved{};
 };
-static_assert(std::is_trivially_copyable_v<admin_request>);
+static_assert(std::has_unique_object_representations_v<admin_request>, "it crosses links as bytes");
 
 /// The state of a venue, or of one of its partitions, beside its gateway.
 struct venue_report {
@@ -54,8 +56,9 @@ struct admin_reply {
     admin_request to;
     venue_report venue;
     snapshot_reply outcome = snapshot_reply::begun;  ///< of a request for a snapshot
+    std::array<std::uint8_t, 7> reserved{};
 };
-static_assert(std::is_trivially_copyable_v<admin_reply>);
+static_assert(std::has_unique_object_representations_v<admin_reply>, "it crosses links as bytes");
 
 struct admin_service {
     /// Takes a request of a session with the operator's right. The replies come by

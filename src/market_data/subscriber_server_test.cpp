@@ -412,9 +412,14 @@ TEST(subscriber_server, gives_the_place_of_a_snapshot_that_nobody_reads_to_other
         EXPECT_TRUE(co_await third->is_rejected(1)) << "there are two already";
         while (x->ports.statistics().subscribers_now > 0) CORRO_REQUIRE(!co_await io::sleep_for(5ms));
         EXPECT_EQ(x->ports.statistics().slow_cut, 2U);
-        follower f;
-        CORRO_REQUIRE(co_await take_snapshot(x, &f));
-        EXPECT_EQ(f.difference(*x), "");
+        // On a busy machine a snapshot that is read may take longer than the limit, too.
+        for (bool is_whole = false; !is_whole;) {
+            follower f;
+            is_whole = co_await take_snapshot(x, &f);
+            if (is_whole) {
+                EXPECT_EQ(f.difference(*x), "");
+            }
+        }
         follower of_a_part;
         while (const auto packet = co_await deaf.front()->next()) {
             EXPECT_EQ(packet->type, soup::packet_type::sequenced_data) << "a part does not end like a whole";

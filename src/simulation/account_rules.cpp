@@ -44,12 +44,20 @@ void set_member(Set& all, std::uint32_t which, domain::switch_state state) {
 
 }  // namespace
 
+void account_rules::learn(std::span<const domain::instrument> all) {
+    for (const domain::instrument& i : all) {
+        const std::span<const domain::leg> legs = i.legs_used();
+        if (!legs.empty()) strategies_[i.id.value].assign(legs.begin(), legs.end());
+    }
+}
+
 void account_rules::executed(const domain::command& c, std::span<const domain::event> events) {
     for (const domain::event& e : events) follow(e);
+    check_trading(c, events);
     note(c, events);
     check_cancel_on_disconnect(c);
     check_cancelled_session(c);
-    check_kill_switches(c, events);
+    check_kill_switches(c);
     check_limits();
 }
 
@@ -67,16 +75,24 @@ void account_rules::follow(const domain::event& e) {
         case domain::event_kind::order_cancelled: open_.erase(e.order.order.value); return;
         case domain::event_kind::order_executed: {
             const domain::execution& fill = e.execution;
-            const std::int64_t lots = fill.quantity.value;
-            positions_[{fill.account.value, e.instrument.value}] += e.side == domain::side::buy ? lots : -lots;
+            add_position(fill.account, e.instrument, e.side, fill.quantity.value);
             const auto found = open_.find(fill.order.value);
             if (found == open_.end()) return;
             found->second.quantity = fill.leaves.value;
             if (fill.leaves.value == 0) open_.erase(found);
             return;
         }
+        case domain::event_kind::leg_capture:
+            return add_position(e.leg_fill.account, e.instrument, e.side, e.leg_fill.quantity.value);
         default: return;
     }
+}
+
+/// No position arises in a strategy, but in its legs.
+void account_rules::add_position(domain::account_id account, domain::instrument_id instrument, domain::side side,
+                                 std::int64_t lots) {
+    if (strategies_.contains(instrument.value)) return;
+    positions_[{account.value, instrument.value}] += side == domain::side::buy ? lots : -lots;
 }
 
 void account_rules::note(const domain::command& c, std::span<const domain::event> events) {
@@ -125,13 +141,18 @@ void account_rules::check_cancelled_session(const domain::command& c) {
                                   c.sequence.value, c.session.value));
 }
 
-void account_rules::check_kill_switches(const domain::command& c, std::span<const domain::event> events) {
+/// Before the command changes a switch: what its time has made due, an auction for example, comes before what it does.
+void account_rules::check_trading(const domain::command& c, std::span<const domain::event> events) {
     if (killed_.empty()) return;
     for (const domain::event& e : events) {
         if (!is_trading(e.kind) || !killed_.contains(domain::account_of(e).value)) continue;
         return found_->add("S3", fmt::format("command {} lets account {} trade behind its kill switch",
                                              c.sequence.value, domain::account_of(e).value));
     }
+}
+
+void account_rules::check_kill_switches(const domain::command& c) {
+    if (killed_.empty()) return;
     const auto left =
         std::ranges::find_if(open_, [this](const auto& each) { return killed_.contains(each.second.account.value); });
     if (left == open_.end()) return;
@@ -174,10 +195,21 @@ std::map<std::uint32_t, account_rules::exposure> account_rules::exposures_of(std
     }
     for (const auto& [id, order] : open_) {
         if (order.account.value != account) continue;
-        exposure& own = all[order.instrument.value];
-        (order.side == domain::side::buy ? own.of_long : own.of_short) += order.quantity;
+        const auto strategy = strategies_.find(order.instrument.value);
+        if (strategy == strategies_.end()) {
+            add_exposure(all[order.instrument.value], order.side, order.quantity);
+            continue;
+        }
+        for (const domain::leg& l : strategy->second) {
+            const domain::side side = order.side == l.side ? domain::side::buy : domain::side::sell;
+            add_exposure(all[l.instrument.value], side, order.quantity * l.ratio);
+        }
     }
     return all;
+}
+
+void account_rules::add_exposure(exposure& of, domain::side side, std::int64_t lots) noexcept {
+    (side == domain::side::buy ? of.of_long : of.of_short) += lots;
 }
 
 }  // namespace corro::simulation

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "domain/command.hpp"
 #include "domain/event.hpp"
+#include "domain/instrument.hpp"
 
 namespace corro::simulation {
 namespace {
@@ -110,6 +112,22 @@ TEST_F(account_rules_test, S3_an_order_that_enters_behind_a_kill_switch_is_found
     EXPECT_EQ(found_.promise(), "S3");
 }
 
+TEST_F(account_rules_test, S3_an_auction_that_ends_before_the_kill_switch_in_the_same_command_is_right) {
+    enter(1, 5);
+    domain::command c;
+    c.kind = domain::command_kind::kill_switch;
+    c.kill_switch().other_account = trader;
+    c.kill_switch().state = domain::switch_state::on;
+    c.set_request(7);
+    domain::event done;
+    done.kind = domain::event_kind::request_done;
+    done.order.request = 7;
+    execute(c, {filled(1, 5, domain::side::buy), done});
+    EXPECT_TRUE(found_.empty()) << found_.words();
+    execute({}, {filled(1, 5, domain::side::buy)});
+    EXPECT_EQ(found_.promise(), "S3");
+}
+
 TEST_F(account_rules_test, S3_what_enters_after_the_switch_is_off_is_right) {
     stop_account(domain::switch_state::on);
     stop_account(domain::switch_state::off);
@@ -178,6 +196,39 @@ TEST_F(account_rules_test, S2_a_cancel_while_the_session_is_connected_is_found) 
     cancel_for_lost_connection();
     request();
     EXPECT_EQ(found_.promise(), "S2");
+}
+
+TEST_F(account_rules_test, a_strategy_moves_positions_in_its_legs_and_counts_in_their_limits) {
+    domain::instrument spread;
+    spread.id = domain::instrument_id{9};
+    spread.legs = {domain::leg{instrument, 3, domain::side::sell}, domain::leg{domain::instrument_id{2}}};
+    spread.legs_count = 2;
+    rules_.learn(std::vector<domain::instrument>{spread});
+    limit(10, 0);
+    domain::event order = entered(1, 3, domain::side::buy);
+    order.instrument = spread.id;
+    execute({}, {order});
+    EXPECT_TRUE(found_.empty()) << "9 short in the first leg: " << found_.words();
+    domain::event fill = filled(1, 2, domain::side::buy);
+    fill.instrument = spread.id;
+    fill.execution.leaves = domain::quantity_lots{1};
+    domain::event first;
+    first.kind = domain::event_kind::leg_capture;
+    first.instrument = instrument;
+    first.side = domain::side::sell;
+    first.leg_fill.account = trader;
+    first.leg_fill.quantity = domain::quantity_lots{6};
+    domain::event second = first;
+    second.instrument = domain::instrument_id{2};
+    second.side = domain::side::buy;
+    second.leg_fill.quantity = domain::quantity_lots{2};
+    execute({}, {fill, first, second});
+    EXPECT_TRUE(found_.empty()) << found_.words();
+    EXPECT_EQ(rules_.positions(), (std::map<account_and_instrument, std::int64_t>{{{1, 1}, -6}, {{1, 2}, 2}}));
+    order.order.order = domain::order_id{2};
+    order.order.quantity = domain::quantity_lots{1};
+    execute({}, {order});
+    EXPECT_EQ(found_.promise(), "S4") << "6 + 3 + 3 short in the first leg";
 }
 
 }  // namespace

@@ -6,16 +6,27 @@
 #include <chrono>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "io/net/endpoint.hpp"
 #include "io/task/block_on.hpp"
 #include "simulation/operator_flow.hpp"
-#include "simulation/venue_configuration.hpp"
 
 namespace corro::simulation {
 namespace {
 
 using namespace std::chrono_literals;
+
+/// The operator defines instruments from this id on, or from the first that is free behind those of a file.
+constexpr std::uint32_t first_defined_least = 101;
+/// A subscriber of a feed that keeps less may have to join again.
+constexpr std::size_t feed_log_bytes_enough = std::size_t{16} * 1024 * 1024;
+
+std::uint32_t first_free_id(const std::vector<domain::instrument>& instruments) noexcept {
+    std::uint32_t first = first_defined_least;
+    for (const domain::instrument& i : instruments) first = std::max(first, i.id.value + 1);
+    return first;
+}
 
 sim::host& add_host(sim::world& in, std::size_t number) {
     const auto last = static_cast<std::uint8_t>(number + 1);
@@ -39,8 +50,9 @@ clients::clients(sim::world& in, const plan& whole, findings* found) : world_(in
         places_.push_back(std::make_unique<place>(add_host(in, k)));
         hosts_.push_back(&places_.back()->host);
     }
+    const std::vector<seat> seats = seats_of(whole);
     for (std::size_t k = 0; k < whole.shape.traders_count; ++k) {
-        add_session(settings_of_trader(k), *places_[k % places_.size()]);
+        add_session(settings_of_trader(k, seats[k]), *places_[k % places_.size()]);
     }
     if (whole.operator_pause != 0ns) add_session(settings_of_operator(), *places_.back());
     for (std::size_t k = 0; k < whole.shape.venue.partitions_count; ++k) add_subscriber(k);
@@ -57,16 +69,17 @@ void clients::add_subscriber(std::size_t partition) {
     subscriber_settings settings;
     settings.feed = feed_of(plan_.shape.venue, partition);
     settings.snapshots = snapshots_of(plan_.shape.venue, partition);
-    settings.may_join_again = plan_.shape.venue.has_distributors;
+    settings.may_join_again =
+        plan_.shape.venue.has_distributors || configuration_of_facility(plan_).feed_log_bytes < feed_log_bytes_enough;
     settings.disk_may_fail = std::ranges::any_of(plan_.faults, is_of_disk);
     home.subscribers.push_back(std::make_unique<subscriber>(settings, found_));
     subscribers_.push_back(home.subscribers.back().get());
     home.tasks.spawn(subscribers_.back()->run());
 }
 
-trader_settings clients::settings_of_session(std::uint32_t account, std::uint32_t number) const {
+trader_settings clients::settings_of_session(const seat& of) const {
     const venue_shape& shape = plan_.shape.venue;
-    const std::size_t gateway = gateway_of(account, shape);
+    const std::size_t gateway = gateway_of(of.account, plan_);
     trader_settings settings;
     settings.venue = order_entry_of(shape, gateway);
     if (shape.gateways_count > 1) {
@@ -76,17 +89,16 @@ trader_settings clients::settings_of_session(std::uint32_t account, std::uint32_
     settings.facility_may_be_away = shape.is_in_roles();
     settings.has_one_clock = shape.partitions_count == 1;
     settings.may_be_silent = std::ranges::any_of(plan_.faults, is_of_connections);
-    settings.who.account = domain::account_id{account};
-    settings.who.session_number = number;
-    settings.who.key.fill(static_cast<std::byte>(account));
+    settings.who.account = of.account.id;
+    settings.who.session_number = of.session_number;
+    settings.who.key = of.account.key;
     settings.who.heartbeat = client_heartbeat;
     settings.who.cancel_on_disconnect = false;
     return settings;
 }
 
-trader_settings clients::settings_of_trader(std::size_t index) const {
-    const auto account = static_cast<std::uint32_t>(1 + index % accounts_count);
-    trader_settings settings = settings_of_session(account, static_cast<std::uint32_t>(1 + index / accounts_count));
+trader_settings clients::settings_of_trader(std::size_t index, const seat& own) const {
+    trader_settings settings = settings_of_session(own);
     settings.who.cancel_on_disconnect = index % 3 == 1;
     settings.outstanding_max = plan_.outstanding_max;
     settings.think_time = plan_.think_time;
@@ -100,14 +112,20 @@ trader_settings clients::settings_of_trader(std::size_t index) const {
 }
 
 trader_settings clients::settings_of_operator() const {
-    trader_settings settings = settings_of_session(accounts_count + 1, 1);
+    trader_settings settings = settings_of_session({operator_of(plan_), 1});
+    std::vector<domain::account_id> accounts;
+    for (const trader* each : sessions_) {
+        const domain::account_id own = each->settings().who.account;
+        if (std::ranges::find(accounts, own) == accounts.end()) accounts.push_back(own);
+    }
+    const node::configuration venue = configuration_of_facility(plan_);
     settings.outstanding_max = 1;
     settings.think_time = plan_.operator_pause;
     settings.seed = world_.seed_of("operator");
-    settings.make_flow = [seed = world_.seed_of("flow of the operator"),
+    settings.make_flow = [accounts, first = first_free_id(venue.instruments), most = venue.instruments_reserved,
+                          seed = world_.seed_of("flow of the operator"),
                           found = found_](std::vector<domain::instrument> instruments) {
-        return std::make_unique<operator_flow>(std::move(instruments), accounts_count, instruments_reserved, seed,
-                                               found);
+        return std::make_unique<operator_flow>(std::move(instruments), accounts, first, most, seed, found);
     };
     return settings;
 }

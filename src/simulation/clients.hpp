@@ -15,6 +15,7 @@
 #include "simulation/plan.hpp"
 #include "simulation/subscriber.hpp"
 #include "simulation/traders.hpp"
+#include "simulation/venue_configuration.hpp"
 
 namespace corro::simulation {
 
@@ -49,8 +50,8 @@ class clients {
     };
     void add_session(trader_settings settings, place& home);
     void add_subscriber(std::size_t partition);
-    [[nodiscard]] trader_settings settings_of_session(std::uint32_t account, std::uint32_t number) const;
-    [[nodiscard]] trader_settings settings_of_trader(std::size_t index) const;
+    [[nodiscard]] trader_settings settings_of_session(const seat& of) const;
+    [[nodiscard]] trader_settings settings_of_trader(std::size_t index, const seat& own) const;
     [[nodiscard]] trader_settings settings_of_operator() const;
 
     sim::world& world_;

@@ -8,23 +8,33 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "client/feed_session.hpp"
 #include "client/line_feed.hpp"
+#include "client/order_session.hpp"
+#include "client/session_errors.hpp"
+#include "domain/command.hpp"
+#include "domain/event.hpp"
+#include "domain/private_event.hpp"
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "node/configuration/configuration.hpp"
+#include "sim/disk.hpp"
 #include "sim/world.hpp"
 #include "simulation/findings.hpp"
 #include "simulation/order_flow.hpp"
 #include "simulation/plan.hpp"
 #include "simulation/programs.hpp"
 #include "simulation/served_process.hpp"
+#include "simulation/state_checks.hpp"
 #include "simulation/subscriber.hpp"
 #include "simulation/traders.hpp"
 #include "simulation/venue_configuration.hpp"
+#include "wire/generated/corro_binary.hpp"
 
 namespace corro::simulation {
 namespace {
@@ -72,8 +82,7 @@ class small_world {
         }
     }
     ~small_world() {
-        for (const auto& each : traders_) each->end();
-        io::block_on(trading_context_, trading_.join());
+        end_trading();
         venue_.close();
         go_on_until([this] { return !venue_.is_running(); }, 60s);
         EXPECT_TRUE(found.empty()) << found.promise() << ": " << found.words();
@@ -88,6 +97,26 @@ class small_world {
         }
         return true;
     }
+    /// Takes what the venue's host has stored, in a power cut; the venue starts again on an empty disk.
+    void lose_disk() {
+        venue_host.cut_power();
+        venue_.lose_power();
+        sim::disk& disk = venue_host.disk();
+        const std::string folder(journal_directory);
+        // A temporary in a range-for's initializer would be gone before the first turn, for g++ 12 (P2718 is of 2022).
+        const std::vector<std::string> stored = disk.list(folder).value();
+        for (const std::string& name : stored) disk.take_away(folder + "/" + name);
+        ASSERT_TRUE(disk.list(folder)->empty());
+        go_on_until([] { return false; }, 100ms);
+        venue_host.restore_power();
+        venue_.start();
+    }
+    /// The traders end.
+    void end_trading() {
+        for (const auto& each : traders_) each->end();
+        io::block_on(trading_context_, trading_.join());
+    }
+    [[nodiscard]] const trader& trader_at(std::size_t index) const noexcept { return *traders_[index]; }
     /// Ends trading. @return Whether everything was answered soon.
     bool settle() {
         for (const auto& each : traders_) each->finish();
@@ -206,6 +235,130 @@ TEST(hard_cases, D8_a_second_process_on_the_same_journal_is_refused_and_the_firs
     w.world.run_for(1s);
     EXPECT_TRUE(w.is_serving());
     EXPECT_TRUE(w.settle());
+}
+
+/// The venue's answer to a logon; nothing if it is admitted.
+std::error_code log_on(small_world* w, const client::credentials& who, std::unique_ptr<client::order_session>* into) {
+    auto session = io::block_on(w->client, client::order_session::log_on(order_entry_of(venue_shape(), 0), who));
+    if (!session) return session.error();
+    *into = std::move(*session);
+    return {};
+}
+
+/// Sends a request and takes its whole answer.
+io::task<void> ask(client::order_session* session, domain::command request, std::vector<domain::event>* events) {
+    const std::uint32_t number = session->send(request);
+    EXPECT_NE(number, 0U);
+    EXPECT_FALSE(co_await session->flush());
+    while (true) {
+        const auto one = co_await session->next();
+        if (!one || one->reject) {
+            ADD_FAILURE() << "the session has ended, or refused the request";
+            co_return;
+        }
+        events->push_back(one->event);
+        if (domain::completes_request(one->event)) co_return;
+    }
+}
+
+domain::command bid(std::int64_t ticks, std::uint64_t name) {
+    domain::command order;
+    order.kind = domain::command_kind::enter_order;
+    order.instrument = domain::instrument_id{1};
+    order.client_order = domain::client_order_id{name};
+    order.enter_order().price = domain::price_ticks{ticks};
+    order.enter_order().quantity = domain::quantity_lots{1};
+    return order;
+}
+
+io::task<void> join_feed(std::unique_ptr<client::feed_session>* into) {
+    auto joined = co_await client::feed_session::join(feed_of(venue_shape(), 0), snapshots_of(venue_shape(), 0));
+    if (joined) *into = std::move(*joined);
+}
+
+TEST(hard_cases, D1_a_venue_that_has_lost_its_disk_refuses_everybody_who_knows_its_past) {
+    small_world w(configuration_of_facility(quiet_plan()), 5ms);
+    ASSERT_TRUE(w.go_on_until([&w] { return w.is_serving(); }, 5s));
+    client::credentials who;
+    who.account = domain::account_id{1};
+    who.session_number = 2;
+    who.key.fill(std::byte{1});
+    who.cancel_on_disconnect = false;
+    std::unique_ptr<client::order_session> session;
+    ASSERT_FALSE(log_on(&w, who, &session));
+    std::vector<domain::event> answers;
+    for (std::uint64_t name = 1; name <= 3; ++name) {
+        io::block_on(w.client, ask(session.get(), bid(100, 4 * order_names_count + name), &answers));
+    }
+    w.go_on_until([] { return false; }, 1s);
+    std::unique_ptr<client::feed_session> feed;
+    io::block_on(w.client, join_feed(&feed));
+    ASSERT_NE(feed, nullptr);
+    const std::uint64_t past = feed->next_sequence();
+    EXPECT_GT(past, 100U);
+
+    session->abandon();
+    feed->abandon();
+    w.lose_disk();
+    ASSERT_TRUE(w.go_on_until([&w] { return w.is_serving(); }, 5s));
+    EXPECT_EQ(w.venue().feed_next_sequence(), 1U);
+
+    const std::error_code unknown = client::logged_out(wire::logout_reason::sequence_unknown);
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        EXPECT_EQ(io::block_on(w.client, session->reconnect(order_entry_of(venue_shape(), 0))), unknown);
+        EXPECT_EQ(io::block_on(w.client, feed->resume(feed_of(venue_shape(), 0))),
+                  client::session_errc::session_not_available);
+        w.go_on_until([] { return false; }, 1s);
+    }
+    EXPECT_EQ(w.found.promise(), "D1") << "the traders have noticed too";
+    EXPECT_FALSE(w.trader_at(0).is_connected() || w.trader_at(1).is_connected());
+    EXPECT_EQ(w.venue().feed_next_sequence(), 1U) << "nobody has traded";
+
+    // Those who begin again are as on the first day.
+    std::unique_ptr<client::order_session> again;
+    ASSERT_FALSE(log_on(&w, who, &again));
+    EXPECT_EQ(again->next_request(), 1U);
+    answers.clear();
+    io::block_on(w.client, ask(again.get(), order_flow::query_all(), &answers));
+    EXPECT_EQ(answers.size(), 1U) << "none of the orders is open";
+    io::block_on(w.client, ask(again.get(), bid(101, 4 * order_names_count + 1), &answers));
+    EXPECT_EQ(answers.back().kind, domain::event_kind::order_entered);
+    io::block_on(w.client, join_feed(&feed));
+    EXPECT_LT(feed->next_sequence(), past);
+    EXPECT_EQ(feed->book(domain::instrument_id{1})->digest(), w.venue().book(domain::instrument_id{1})->digest());
+    again->abandon();
+    feed.reset();
+    w.end_trading();
+    w.found = findings();
+}
+
+TEST(hard_cases, N6_a_venue_holds_nothing_of_clients_that_have_left_or_vanished) {
+    small_world w(configuration_of_facility(quiet_plan()), 5ms);
+    ASSERT_TRUE(w.go_on_until([&w] { return w.is_serving(); }, 5s));
+    client::credentials who;
+    who.account = domain::account_id{1};
+    who.session_number = 2;
+    who.key.fill(std::byte{1});
+    std::unique_ptr<client::order_session> session;
+    ASSERT_FALSE(log_on(&w, who, &session));
+    std::unique_ptr<client::feed_session> feed;
+    io::block_on(w.client, join_feed(&feed));
+    ASSERT_NE(feed, nullptr);
+    EXPECT_TRUE(w.settle());
+    EXPECT_EQ(held_for_clients(w.venue(), true),
+              "3 connections of order entry, 1 of market data, 0 commands without an answer");
+    EXPECT_EQ(held_for_clients(w.venue(), false),
+              "3 connections of order entry, 0 of market data, 0 commands without an answer");
+    // The traders leave in order; the other host vanishes, and nothing tells the venue.
+    w.end_trading();
+    w.client_host.cut_power();
+    w.world.run_for(1s);
+    EXPECT_EQ(held_for_clients(w.venue(), true),
+              "1 connections of order entry, 1 of market data, 0 commands without an answer");
+    EXPECT_TRUE(w.go_on_until([&w] { return held_for_clients(w.venue(), true).empty(); }, 60s))
+        << held_for_clients(w.venue(), true);
+    session.reset();
+    feed.reset();
 }
 
 }  // namespace

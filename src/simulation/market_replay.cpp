@@ -20,9 +20,14 @@ market_replay::market_replay(const node::configuration& of, io::platform& on, fi
       facility_(node::facility_options_of(of, on), of.instruments, *this) {}
 
 void market_replay::run(const journal_commands& journal) {
+    std::size_t known = 0;
     for (const domain::command& c : journal) {
         events_.clear();
         facility_.apply(c);
+        if (const auto all = facility_.instruments(); known != all.size()) {
+            rules_.learn(all);
+            known = all.size();
+        }
         rules_.executed(c, events_);
         if (!found_->empty()) return;
     }

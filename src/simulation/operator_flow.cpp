@@ -9,7 +9,6 @@
 namespace corro::simulation {
 namespace {
 
-constexpr std::uint32_t first_defined_id = 101;
 constexpr std::int64_t phase_ns_min = 20'000'000;
 constexpr std::int64_t phase_ns_max = 800'000'000;
 
@@ -26,7 +25,7 @@ domain::command operator_flow::next_request(domain::time_ns wall) {
 }
 
 domain::account_id operator_flow::some_account() {
-    return domain::account_id{1 + static_cast<std::uint32_t>(random().below(accounts_count_))};
+    return accounts_[random().below(accounts_.size())];
 }
 
 domain::command operator_flow::switch_account(domain::account_id account, domain::switch_state state) {
@@ -76,7 +75,7 @@ domain::command operator_flow::change_phase(domain::time_ns wall) {
 /// The new instrument is closed until a change of its phase.
 domain::command operator_flow::define() {
     domain::definition d;
-    d.id = domain::instrument_id{first_defined_id + static_cast<std::uint32_t>(defined_count_++)};
+    d.id = domain::instrument_id{first_defined_ + static_cast<std::uint32_t>(defined_count_++)};
     d.like = instruments()[random().below(instruments().size())].id;
     d.name = domain::symbol{fmt::format("N{}", d.id.value)};
     interrupted_ = d.id;

@@ -17,12 +17,14 @@ namespace corro::simulation {
 
 class operator_flow final : public order_flow {
  public:
-    /// @param accounts_count   The accounts of traders are 1 to this number.
+    /// @param accounts         Those of traders.
+    /// @param first_defined    The ids from this one on are free.
     /// @param instruments_max  Of the instruments that it may define.
-    operator_flow(std::vector<domain::instrument> instruments, std::uint32_t accounts_count,
-                  std::size_t instruments_max, std::uint64_t seed, findings* found)
+    operator_flow(std::vector<domain::instrument> instruments, std::vector<domain::account_id> accounts,
+                  std::uint32_t first_defined, std::size_t instruments_max, std::uint64_t seed, findings* found)
         : order_flow(std::move(instruments), 1, seed, found),
-          accounts_count_(accounts_count),
+          accounts_(std::move(accounts)),
+          first_defined_(first_defined),
           instruments_max_(instruments_max) {}
 
     [[nodiscard]] domain::command next_request(domain::time_ns wall) override;
@@ -34,7 +36,8 @@ class operator_flow final : public order_flow {
     [[nodiscard]] domain::command change_phase(domain::time_ns wall);
     [[nodiscard]] domain::command define();
 
-    std::uint32_t accounts_count_;
+    std::vector<domain::account_id> accounts_;
+    std::uint32_t first_defined_;
     std::size_t instruments_max_;
     std::size_t defined_count_ = 0;
     domain::account_id stopped_{};         ///< by its kill switch

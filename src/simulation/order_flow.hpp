@@ -56,8 +56,13 @@ class order_flow {
     bool take(const domain::event& event, std::int64_t now_ns);
     /// The session has refused a request, which then had no effect.
     void refused(std::uint32_t number, std::int64_t now_ns);
-    /// The venue has accepted requests below `number` only; the others are sent again.
-    void sent_again_from(std::uint64_t number);
+    /// The session has connected again. The venue has accepted requests below `number` only; the others are sent again,
+    /// unless they were refused. Refusals of accepted numbers may have been lost with the connection.
+    void connected_again(std::uint64_t number, bool may_have_been_refused);
+    /// Whether a refusal may have been lost, and `query_all` should be sent to find out. Its answer comes after those
+    /// to all requests before it.
+    [[nodiscard]] bool wants_query() const noexcept { return is_in_doubt_ && query_in_doubt_ == 0; }
+    [[nodiscard]] static domain::command query_all();
 
     [[nodiscard]] std::size_t open_orders_count() const noexcept { return open_.size(); }
     [[nodiscard]] std::size_t outstanding_count() const noexcept { return outstanding_.size(); }
@@ -78,9 +83,13 @@ class order_flow {
     [[nodiscard]] domain::command enter(domain::time_ns wall);
     [[nodiscard]] domain::command amend();
     [[nodiscard]] domain::command cancel();
-    void draw_type(domain::command& order, domain::time_ns wall);
-    [[nodiscard]] domain::price_ticks price_for(domain::side side);
+    void draw_type(domain::command& order, const domain::instrument& of, domain::time_ns wall);
+    [[nodiscard]] domain::price_ticks price_for(const domain::instrument& of, domain::side side);
+    [[nodiscard]] domain::quantity_lots quantity_for(const domain::instrument& of);
+    /// @pre The venue has defined it.
+    [[nodiscard]] const domain::instrument& instrument(domain::instrument_id id) const;
     [[nodiscard]] std::map<std::uint64_t, open_order>::const_iterator some_order();
+    void settle_doubts(std::int64_t now_ns);
     void note_answer(const domain::event& event, std::int64_t now_ns);
     [[nodiscard]] bool is_lost_in_part(const domain::event& event, std::uint32_t number) const;
     [[nodiscard]] std::uint32_t number_of_answered(const domain::event& event) const;
@@ -93,6 +102,9 @@ class order_flow {
     std::map<std::uint64_t, open_order> open_;  ///< by name
     std::vector<sent_request> requests_;
     std::set<std::uint32_t> outstanding_;
+    bool is_in_doubt_ = false;  ///< which of the outstanding requests were refused
+    std::uint64_t doubtful_end_ = 0;
+    std::uint32_t query_in_doubt_ = 0;  ///< the outstanding query that settles it
     std::uint64_t fills_count_ = 0;
     std::uint64_t refused_count_ = 0;
 };

@@ -10,6 +10,7 @@
 #include "base/hash.hpp"
 #include "base/random.hpp"
 #include "gateway/limits.hpp"
+#include "simulation/venue_configuration.hpp"
 
 namespace corro::simulation {
 namespace {
@@ -71,7 +72,7 @@ std::chrono::nanoseconds length_of(fault_kind kind, std::chrono::nanoseconds mos
         case fault_kind::kill: return between(random, 1ms, most / 10);
         case fault_kind::power_cut: return between(random, 10ms, most / 2);
         case fault_kind::pause: return between(random, 1ms, most);
-        case fault_kind::hanging_disk: return between(random, 10ms, random.below(2) == 0 ? 900ms : 2500ms);
+        case fault_kind::hanging_disk: return between(random, 10ms, random.below(2) == 0 ? 900ms : hang_time_max);
         case fault_kind::clock_jump: {
             const std::chrono::nanoseconds by = between(random, 1ms, 2h);
             return random.below(2) == 0 ? by : -by;
@@ -101,6 +102,28 @@ bool may_happen(fault_kind kind, const plan& in) noexcept {
     if (kind == fault_kind::power_cut) return in.durability != journal::durability::async;
     if (kind == fault_kind::wrong_gateway) return in.shape.venue.gateways_count > 1;
     return true;
+}
+
+/// Replaces what was drawn by what the file describes.
+void take_file(plan& all) {
+    const node::configuration& c = all.file->venue;
+    venue_shape& shape = all.shape.venue;
+    shape.threading = c.threading;
+    shape.partitions_count = std::max<std::size_t>(1, c.partitions.size());
+    shape.gateways_count = gateway_names_of(c).size();
+    base::prng random = stream(all.seed, "hosts of a file's venue");
+    shape.has_host_for_each = random.below(2) == 0 && shape.processes_count() > 1;
+    all.durability = c.durability;
+    all.segment_bytes = c.journal_segment_bytes;
+    all.snapshot_every = c.snapshot_every;
+    all.ends_with_journal = c.ends_with_journal;
+    all.disk_patience = c.disk_patience;
+    all.snapshots_kept = c.snapshots_kept;
+    all.output_buffer_bytes = c.output_buffer_bytes;
+    all.cancel_grace = c.cancel_grace;
+    all.requests_max = c.requests_max;
+    all.shape.traders_count = std::min(all.shape.traders_count, seats_of(all).size());
+    if (!has_operator(all)) all.operator_pause = 0ns;
 }
 
 /// The faults of one kind; each kind has a stream of its own, so that leaving one out moves no other.
@@ -144,6 +167,8 @@ plan draw_plan(std::uint64_t seed, const plan_options& options) {
     all.piece_bytes_max = random.below(3) == 0 ? 1 + random.below(100) : 0;
     all.operator_pause = random.below(2) == 0 ? 0ns : between(random, 20ms, 300ms);
     all.leaves_silently = random.below(2) == 0;
+    all.file = options.file;
+    if (all.file != nullptr) take_file(all);
     for (std::size_t kind = 0; kind < fault_kinds_count; ++kind) {
         const auto one = static_cast<fault_kind>(kind);
         if (!options.without.contains(one)) draw_faults(all, one);
@@ -153,19 +178,37 @@ plan draw_plan(std::uint64_t seed, const plan_options& options) {
     return all;
 }
 
+namespace {
+
+std::string text_of(const venue_file& file) {
+    std::string left_out;
+    for (const std::string& key : file.left_out) left_out += (left_out.empty() ? "; without " : ", ") + key;
+    return fmt::format("the venue of {}: {} instruments, {} accounts{}\n", file.path, file.venue.instruments.size(),
+                       file.venue.accounts.size(), left_out);
+}
+
+std::string text_of_window(const plan& whole) {
+    if (whole.requests_max == 0) return {};
+    const auto window = configuration_of_facility(whole).requests_window;
+    const std::string length = window == 1s ? std::string("a second") : fmt::format("{} ms", window.count());
+    return fmt::format(", {} in {} at most", whole.requests_max, length);
+}
+
+}  // namespace
+
 std::string text_of(const plan& whole) {
     return fmt::format(
-        "{}\n"
+        "{}{}\n"
         "journal {} in segments of {} KiB, {}; {} when it fails, a call takes up to {:.3f} ms and may take {} s\n"
         "{} traders on {} hosts, each with up to {} requests outstanding and {:.1f} ms between them{}\n"
         "{}links of up to {:.3f} ms{}\n",
-        text_of(whole.shape.venue), journal::name_of(whole.durability), whole.segment_bytes / 1024,
+        whole.file == nullptr ? std::string() : text_of(*whole.file), text_of(whole.shape.venue),
+        journal::name_of(whole.durability), whole.segment_bytes / 1024,
         whole.snapshot_every == 0 ? std::string("no snapshots")
                                   : fmt::format("a snapshot every {} commands", whole.snapshot_every),
         whole.ends_with_journal ? "ends" : "refuses", seconds(whole.disk_call_max) * 1e3,
         whole.disk_patience.count() / 1000, whole.shape.traders_count, whole.shape.client_hosts_count,
-        whole.outstanding_max, seconds(whole.think_time) * 1e3,
-        whole.requests_max == 0 ? std::string() : fmt::format(", {} in a second at most", whole.requests_max),
+        whole.outstanding_max, seconds(whole.think_time) * 1e3, text_of_window(whole),
         whole.operator_pause == 0ns
             ? ""
             : "an operator who changes limits and phases, stops accounts and defines instruments\n",

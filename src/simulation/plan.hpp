@@ -1,4 +1,5 @@
-// What a simulated run does: a venue, its clients, and the faults, drawn from a seed.
+// What a simulated run does: a venue, its clients, and the faults, drawn from a seed. The venue may be a file's
+// instead.
 //
 // Units:   std::chrono durations of virtual time, from the beginning of the run.
 // Threads: a value.
@@ -7,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,19 +16,25 @@
 #include "journal/writer.hpp"
 #include "simulation/fault.hpp"
 #include "simulation/shape.hpp"
+#include "simulation/venue_file.hpp"
 
 namespace corro::simulation {
+
+/// A call on a disk hangs for at most this.
+inline constexpr std::chrono::milliseconds hang_time_max{2'500};
 
 /// What is drawn, and what a caller may fix.
 struct plan_options {
     std::chrono::nanoseconds time{std::chrono::seconds(5)};  ///< of the phase with faults
     std::set<fault_kind> without;                            ///< faults that do not happen
+    std::shared_ptr<const venue_file> file;                  ///< of the venue; null: it is drawn
 };
 
 struct plan {
     std::uint64_t seed = 0;
     std::chrono::nanoseconds time{};  ///< of the phase with faults
     run_shape shape;
+    std::shared_ptr<const venue_file> file;  ///< of the venue; null: it is drawn
     journal::durability durability{};
     std::uint64_t segment_bytes = 0;   ///< of the journal
     std::uint64_t snapshot_every = 0;  ///< commands; 0: never
@@ -46,7 +54,8 @@ struct plan {
     std::vector<fault> faults;                  ///< in the order of time
 };
 
-/// The same seed and options give the same plan. Leaving a kind of fault out moves nothing else.
+/// The same seed and options give the same plan. Leaving a kind of fault out moves nothing else. With a file, what it
+/// describes replaces what the seed draws; faults and clients stay as they are, as far as the venue has room for them.
 [[nodiscard]] plan draw_plan(std::uint64_t seed, const plan_options& options);
 
 /// Some lines about the venue and its clients, without the faults.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <set>
 #include <string>
@@ -30,7 +31,6 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds turn{1};
 constexpr std::chrono::seconds last_cancels{1};  ///< after the clients have gone
-constexpr std::int64_t throttle_window_ns = 1'000'000'000;
 constexpr std::chrono::nanoseconds idle_time = 4 * client_heartbeat;
 /// A client may have sent nothing for an interval before, and the venue waits for two.
 constexpr std::chrono::nanoseconds silence_allowed = client_heartbeat * 7 / 8;
@@ -81,6 +81,7 @@ class simulated_run {
         for (const io::steady_time end = begin_ + plan_.time; world_.now() < end && is_sound();) go_on();
         say("the faults end");
         faults_.end_all(link_options_);
+        await_hanging_calls();
         settle();
         if (is_sound()) stay_idle();
         if (is_sound()) check_state(site_.venue(), *clients_, &result_.found);
@@ -128,8 +129,8 @@ class simulated_run {
     // After the faults.
 
     template <class Condition>
-    bool wait_for(Condition is_true) {
-        const io::steady_time end = world_.now() + recovery_time_max;
+    bool wait_for(Condition is_true, std::chrono::milliseconds longest = recovery_time_max) {
+        const io::steady_time end = world_.now() + longest;
         while (!is_true() && is_sound()) {
             if (world_.now() >= end) return false;
             go_on();
@@ -147,6 +148,12 @@ class simulated_run {
             clients_->sessions(), [](const trader* each) { return !each->is_settled() || !each->has_echo(); });
         if (missing == 0) return "the feed is not current";
         return fmt::format("{} of {} clients are not back with all answers", missing, clients_->sessions().size());
+    }
+
+    /// A call on the disk that hangs when the faults end returns later, or is given up, which ends the venue.
+    void await_hanging_calls() {
+        const auto hangs = [](const fault& each) { return each.kind == fault_kind::hanging_disk; };
+        if (std::ranges::any_of(plan_.faults, hangs)) go_on_for(hang_time_max);
     }
 
     void settle() {
@@ -198,6 +205,19 @@ class simulated_run {
     /// What the end of the clients leads to.
     void rest() {
         go_on_for(last_cancels);
+        std::string held;
+        const std::chrono::milliseconds patience = recovery_time_max + venue_.logon_timeout;
+        const bool is_free = wait_for(
+            [this, &held] {
+                if (site_.is_facility_serving()) {
+                    held = held_for_clients(site_.venue(), !plan_.shape.venue.has_distributors);
+                }
+                return held.empty();
+            },
+            patience);
+        if (!is_free) {
+            result_.found.add("N6", fmt::format("{} s after the clients have left: {}", patience.count() / 1000, held));
+        }
         if (!is_sound()) return;
         state_hashes_ = state_hashes_of(site_.venue());
         for (const std::uint64_t each : state_hashes_) result_.state_hash = result_.state_hash * 31 + each;
@@ -225,7 +245,8 @@ class simulated_run {
             journals.push_back(std::move(*read));
         }
         check_requests(journals, histories(), &result_.found);
-        check_throttle(journals, plan_.requests_max, throttle_window_ns, &result_.found);
+        check_throttle(journals, plan_.requests_max, std::chrono::nanoseconds(venue_.requests_window).count(),
+                       &result_.found);
         for (std::size_t k = 0; k < journals.size() && is_sound(); ++k) {
             market_replay market(configuration_of_partition(plan_, k), auditor, &result_.found,
                                  sessions_that_asked_elsewhere(journals, k));
@@ -281,6 +302,7 @@ class simulated_run {
     }
 
     const plan plan_;
+    const node::configuration venue_ = configuration_of_facility(plan_);
     const trace tell_;
     run_watcher* const watcher_;
     run_result result_;
@@ -291,7 +313,7 @@ class simulated_run {
     fault_injector faults_{world_, site_, plan_.shape};
     std::unique_ptr<clients> clients_;
     std::vector<std::uint64_t> state_hashes_;  // by partition
-    time_watch time_watch_;
+    time_watch time_watch_{venue_.clock_slew_ppm};
     bool is_stuck_ = false;
 };
 

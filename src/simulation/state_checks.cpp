@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
 
 #include "client/feed_session.hpp"
 #include "facility/facility.hpp"
 #include "market_data/book_image.hpp"
 #include "node/venue/partition_map.hpp"
-#include "simulation/venue_configuration.hpp"
 
 namespace corro::simulation {
 namespace {
@@ -39,7 +41,8 @@ std::uint64_t digest_of_orders(const facility::facility& state, std::size_t part
     return orders.sum;
 }
 
-void check_partition(const node::partition& of, const client::feed_session& seen, findings* found) {
+void check_partition(const node::partition& of, const client::feed_session& seen,
+                     const std::set<domain::account_id>& accounts, findings* found) {
     const facility::facility& state = of.host.state();
     for (const domain::instrument& i : state.instruments()) {
         const market_data::book_image* const book = seen.book(i.id);
@@ -48,9 +51,7 @@ void check_partition(const node::partition& of, const client::feed_session& seen
                                          i.id.value));
         }
         std::int64_t sum = 0;
-        for (std::uint32_t account = 1; account <= accounts_count; ++account) {
-            sum += state.position_of(domain::account_id{account}, i.id);
-        }
+        for (const domain::account_id account : accounts) sum += state.position_of(account, i.id);
         if (sum != 0) found->add("C2", fmt::format("the positions in instrument {} sum to {}", i.id.value, sum));
     }
 }
@@ -77,7 +78,11 @@ std::uint64_t feed_messages_missing(const node::venue& venue, const clients& all
 
 void check_state(const node::venue& venue, const clients& all, findings* found) {
     std::size_t known = 0;
-    for (const trader* each : all.sessions()) known += each->flow()->open_orders_count();
+    std::set<domain::account_id> accounts;
+    for (const trader* each : all.sessions()) {
+        known += each->flow()->open_orders_count();
+        accounts.insert(each->settings().who.account);
+    }
     std::size_t open = 0;
     for (std::size_t k = 0; k < venue.partitions_count(); ++k) {
         const node::matching_host& host = venue.at(k).host;
@@ -86,7 +91,7 @@ void check_state(const node::venue& venue, const clients& all, findings* found) 
             found->add("O2", fmt::format("{} events wait although everything is answered",
                                          host.emitted_count() - host.released_count()));
         }
-        check_partition(venue.at(k), *all.subscribers()[k]->session(), found);
+        check_partition(venue.at(k), *all.subscribers()[k]->session(), accounts, found);
     }
     if (known != open) found->add("D1", fmt::format("clients know of {} open orders, the venue of {}", known, open));
 }
@@ -114,6 +119,22 @@ void check_sessions_are_gone(const node::venue& venue, findings* found) {
     if (venue.orders() == nullptr) return;
     const std::uint32_t now = venue.gateway_statistics().sessions_now;
     if (now != 0) found->add("N3", fmt::format("{} sessions are on although their clients are silent", now));
+}
+
+std::string held_for_clients(const node::venue& venue, bool serves_feeds) {
+    std::uint64_t connections = 0;
+    std::uint64_t commands = 0;
+    std::uint64_t subscribers = 0;
+    if (venue.orders() != nullptr) {
+        connections = venue.gateway_statistics().connections_now;
+        commands = venue.orders()->commands().pushed_count() - venue.orders()->commands().answered_count();
+    }
+    for (std::size_t k = 0; serves_feeds && k < venue.partitions_count(); ++k) {
+        subscribers += venue.at(k).feed.statistics().subscribers_now;
+    }
+    if (connections + commands + subscribers == 0) return {};
+    return fmt::format("{} connections of order entry, {} of market data, {} commands without an answer", connections,
+                       subscribers, commands);
 }
 
 std::vector<std::uint64_t> state_hashes_of(const node::venue& venue) {

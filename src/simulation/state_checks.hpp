@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "node/venue/venue.hpp"
@@ -28,6 +29,10 @@ void check_orders_are_gone(const node::venue& venue, const std::set<std::uint32_
 
 /// N3: no session is on. For venues that serve sessions in the facility's process.
 void check_sessions_are_gone(const node::venue& venue, findings* found);
+
+/// What the venue's process holds for clients: connections, and commands without an answer. Empty for nothing.
+/// @param serves_feeds  Clients follow the feeds here, and not at distributors.
+[[nodiscard]] std::string held_for_clients(const node::venue& venue, bool serves_feeds);
 
 /// Of each partition.
 [[nodiscard]] std::vector<std::uint64_t> state_hashes_of(const node::venue& venue);

@@ -10,8 +10,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The clocks of a host gain or lose less than the venue corrects, which is 1%.
-constexpr std::int64_t parts_of_drift = 50;
 /// The time of a command of an earlier process.
 constexpr io::steady_time unknown{};
 
@@ -31,7 +29,7 @@ void time_watch::look(const node::venue& venue, std::uint64_t life, io::steady_t
         if (is_first_look || earlier.at == unknown) continue;
         const std::chrono::nanoseconds passed = now - earlier.at;
         const std::chrono::nanoseconds advance(venue_ns - earlier.venue_ns);
-        const std::chrono::nanoseconds allowed = passed / parts_of_drift + earlier.since_look + since_look;
+        const std::chrono::nanoseconds allowed = passed * drift_ppm_ / 1'000'000 + earlier.since_look + since_look;
         if (std::chrono::abs(advance - passed) <= allowed) continue;
         found->add("C4", fmt::format("venue time advanced by {} ms in {} ms", advance / 1ms, passed / 1ms));
     }

@@ -89,7 +89,7 @@ io::task<bool> trader::come_again() {
         co_return false;
     }
     if (session_->began_again()) found_->add("O1", "a session's numbers began again within a day");
-    flow_->sent_again_from(session_->next_request());
+    flow_->connected_again(session_->next_request(), settings_.disk_may_fail || settings_.facility_may_be_away);
     if (!session_->resend_not_accepted()) found_->add("O1", "requests that were not accepted cannot be sent again");
     co_return true;
 }
@@ -148,8 +148,9 @@ void trader::send_what_is_due(std::chrono::nanoseconds now, domain::time_ns wall
                            random_.below(static_cast<std::uint64_t>(settings_.think_time.count()) * 2 + 1)));
     learn_instruments();
     do {
-        if (finishing_ || flow_->outstanding_count() >= settings_.outstanding_max) return;
-        const domain::command request = flow_->next_request(wall);
+        const bool asks = flow_->wants_query();
+        if (!asks && (finishing_ || flow_->outstanding_count() >= settings_.outstanding_max)) return;
+        const domain::command request = asks ? order_flow::query_all() : flow_->next_request(wall);
         const std::uint32_t number = session_->send(request);
         if (number == 0) return found_->add("O1", "a request does not fit an empty buffer");
         flow_->sent(number, request, now.count());

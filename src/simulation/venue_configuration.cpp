@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
 
+#include "base/assert.hpp"
 #include "base/hash.hpp"
 
 namespace corro::simulation {
@@ -19,6 +23,9 @@ constexpr std::uint16_t feed_port = 7'100;         // of partition 0; each parti
 constexpr std::uint16_t snapshot_port = 7'200;
 constexpr std::uint16_t distributed_feed_port = 7'300;
 constexpr std::uint16_t distributed_snapshot_port = 7'400;
+
+constexpr std::size_t feed_log_bytes_max = std::size_t{16} * 1024 * 1024;
+constexpr std::size_t seats_max = 1'000;  // more than the traders of any run
 
 io::endpoint at(std::size_t host, std::uint16_t first_port, std::size_t index) noexcept {
     return address_of_host(host).with_port(static_cast<std::uint16_t>(first_port + index));
@@ -67,7 +74,7 @@ void add_accounts(node::configuration& c, const run_shape& of) {
         a.key.fill(static_cast<std::byte>(id));
         a.sessions_count = std::max(sessions_of_account_min, traders_of_account);
         a.is_operator = id > accounts_count;
-        if (shape.gateways_count > 1) a.gateway = name_of_gateway(gateway_of(id, shape));
+        if (shape.gateways_count > 1) a.gateway = name_of_gateway((id - 1) % shape.gateways_count);
         c.accounts.push_back(a);
     }
 }
@@ -80,25 +87,50 @@ void divide(node::configuration& c, const venue_shape& shape) {
             p.instruments.push_back(c.instruments[i].id);
         }
         p.orders_max = c.orders_max;
-        p.feed_listen = facility_feed(k).to_string();
-        p.snapshot_listen = facility_snapshots(k).to_string();
         c.partitions.push_back(p);
     }
 }
 
+node::configuration drawn_venue(const plan& whole) {
+    node::configuration c;
+    c.orders_max = orders_reserved_max;
+    c.instruments_reserved = instruments_reserved;
+    c.feed_log_bytes = feed_log_bytes_max;
+    c.answers_kept = 100'000;
+    c.session_answers_kept = 50'000;
+    add_instruments(c, whole);
+    add_accounts(c, whole.shape);
+    if (whole.shape.venue.partitions_count > 1) divide(c, whole.shape.venue);
+    return c;
+}
+
+/// Reserves no more than a run can fill.
+node::configuration venue_of(const venue_file& file) {
+    node::configuration c = file.venue;
+    c.orders_max = std::min(c.orders_max, orders_reserved_max);
+    for (node::partition_configuration& p : c.partitions) p.orders_max = std::min(p.orders_max, orders_reserved_max);
+    c.instruments_reserved = std::min(c.instruments_reserved, instruments_reserved_max);
+    c.feed_log_bytes = std::min(c.feed_log_bytes, feed_log_bytes_max);
+    return c;
+}
+
+/// The venue itself, without what the processes of a run need.
+node::configuration venue_of(const plan& whole) {
+    return whole.file == nullptr ? drawn_venue(whole) : venue_of(*whole.file);
+}
+
 /// What all processes of a venue have in common.
 node::configuration common_configuration(const plan& whole) {
-    node::configuration c;
+    node::configuration c = venue_of(whole);
     c.threading = whole.shape.venue.threading;
     c.busy_poll = 0us;
     c.order_entry_listen = order_entry_of(whole.shape.venue, 0).to_string();
     c.feed_listen = facility_feed(0).to_string();
     c.snapshot_listen = facility_snapshots(0).to_string();
-    c.orders_max = 5'000;
-    c.instruments_reserved = instruments_reserved;
-    c.feed_log_bytes = std::size_t{16} * 1024 * 1024;
-    c.answers_kept = 100'000;
-    c.session_answers_kept = 50'000;
+    for (std::size_t k = 0; k < c.partitions.size(); ++k) {
+        c.partitions[k].feed_listen = facility_feed(k).to_string();
+        c.partitions[k].snapshot_listen = facility_snapshots(k).to_string();
+    }
     c.durability = whole.durability;
     c.journal_segment_bytes = whole.segment_bytes;
     c.snapshot_every = whole.snapshot_every;
@@ -108,17 +140,56 @@ node::configuration common_configuration(const plan& whole) {
     c.disk_patience = whole.disk_patience;
     c.cancel_grace = whole.cancel_grace;
     c.requests_max = whole.requests_max;
+    c.link_listen.clear();
+    c.link_connect.clear();
+    c.link_gateway.clear();
     c.link_secret.fill(std::byte{0x5c});
-    add_instruments(c, whole);
-    add_accounts(c, whole.shape);
-    if (whole.shape.venue.partitions_count > 1) divide(c, whole.shape.venue);
     return c;
+}
+
+/// Of gateway `index`; empty for the only one of a drawn venue, which needs none.
+std::string name_of_gateway(const plan& whole, std::size_t index) {
+    if (whole.file != nullptr) return gateway_names_of(whole.file->venue)[index];
+    return whole.shape.venue.gateways_count > 1 ? name_of_gateway(index) : std::string();
 }
 
 }  // namespace
 
-std::size_t gateway_of(std::uint32_t account, const venue_shape& shape) noexcept {
-    return shape.gateways_count == 0 ? 0 : (account - 1) % shape.gateways_count;
+std::vector<seat> seats_of(const plan& whole) {
+    std::vector<gateway::account> accounts = venue_of(whole).accounts;
+    std::erase_if(accounts, [](const gateway::account& a) { return !is_of_trader(a); });
+    if (whole.file != nullptr && !accounts.empty()) {
+        const std::uint64_t first = base::mix64(whole.seed) % accounts.size();
+        std::ranges::rotate(accounts, accounts.begin() + static_cast<std::ptrdiff_t>(first));
+    }
+    std::vector<seat> seats;
+    std::uint32_t sessions_max = 0;
+    for (const gateway::account& a : accounts) sessions_max = std::max(sessions_max, a.sessions_count);
+    for (std::uint32_t number = 1; number <= sessions_max; ++number) {
+        for (const gateway::account& a : accounts) {
+            if (number <= a.sessions_count) seats.push_back({a, number});
+            if (seats.size() == seats_max) return seats;
+        }
+    }
+    return seats;
+}
+
+bool has_operator(const plan& whole) {
+    return whole.file == nullptr || std::ranges::any_of(whole.file->venue.accounts, &gateway::account::is_operator);
+}
+
+gateway::account operator_of(const plan& whole) {
+    const std::vector<gateway::account> accounts = venue_of(whole).accounts;
+    const auto found = std::ranges::find_if(accounts, &gateway::account::is_operator);
+    CORRO_ASSERT(found != accounts.end(), "a run with an operator has an account for it");
+    return *found;
+}
+
+std::size_t gateway_of(const gateway::account& a, const plan& whole) {
+    for (std::size_t k = 0; k < whole.shape.venue.gateways_count; ++k) {
+        if (name_of_gateway(whole, k) == a.gateway) return k;
+    }
+    return 0;
 }
 
 io::endpoint address_of_host(std::size_t host) noexcept {
@@ -155,7 +226,7 @@ node::configuration configuration_of_gateway(const plan& whole, std::size_t gate
     node::configuration c = common_configuration(whole);
     c.order_entry_listen = order_entry_of(whole.shape.venue, gateway).to_string();
     c.link_connect = at(0, link_port, 0).to_string();
-    if (whole.shape.venue.gateways_count > 1) c.link_gateway = name_of_gateway(gateway);
+    c.link_gateway = name_of_gateway(whole, gateway);
     return c;
 }
 
@@ -173,7 +244,8 @@ node::configuration configuration_of_partition(const plan& whole, std::size_t pa
 
 std::string journal_of(const plan& whole, std::size_t partition) {
     const std::string all(journal_directory);
-    return whole.shape.venue.partitions_count == 1 ? all : all + "/" + name_of_partition(partition);
+    const node::configuration c = venue_of(whole);
+    return c.partitions.empty() ? all : all + "/" + c.partitions[partition].name;
 }
 
 }  // namespace corro::simulation

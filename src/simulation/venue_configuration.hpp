@@ -7,20 +7,38 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "gateway/accounts.hpp"
 #include "io/net/endpoint.hpp"
 #include "node/configuration/configuration.hpp"
 #include "simulation/plan.hpp"
 
 namespace corro::simulation {
 
-inline constexpr std::uint32_t accounts_count = 2;  ///< of traders; an operator's follows
+inline constexpr std::uint32_t accounts_count = 2;  ///< of traders in a drawn venue; an operator's follows
 inline constexpr std::uint32_t sessions_of_account_min = 8;
 inline constexpr std::uint32_t instruments_reserved = 4;  ///< for definitions of the operator
 inline constexpr std::string_view journal_directory = "/var/corro/journal";
 
+/// Of a file's venue, at most: more than the clients of a run have open, and define.
+inline constexpr std::uint32_t orders_reserved_max = 5'000;
+inline constexpr std::uint32_t instruments_reserved_max = 32;
+
+/// A session that a trader may have.
+struct seat {
+    gateway::account account;
+    std::uint32_t session_number = 0;  ///< of the account's, from 1
+};
+
+/// All of them, so that the first are of different accounts. In a file's venue the seed decides which account is first.
+[[nodiscard]] std::vector<seat> seats_of(const plan& whole);
+[[nodiscard]] bool has_operator(const plan& whole);
+/// @pre has_operator (asserted).
+[[nodiscard]] gateway::account operator_of(const plan& whole);
+
 /// Its gateway, or 0 if there is none.
-[[nodiscard]] std::size_t gateway_of(std::uint32_t account, const venue_shape& shape) noexcept;
+[[nodiscard]] std::size_t gateway_of(const gateway::account& a, const plan& whole);
 
 /// Where a process of the venue is.
 [[nodiscard]] io::endpoint address_of_host(std::size_t host) noexcept;

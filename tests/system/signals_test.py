@@ -5,6 +5,8 @@ usage: signals_test.py CORRO SOURCE_FOLDER
 """
 
 import os
+import re
+import resource
 import signal
 import subprocess
 import sys
@@ -45,6 +47,28 @@ class Signals(unittest.TestCase):
                 self.assert_ready(exchange)
             exchange.process.send_signal(signal.SIGTERM)
             self.assertEqual(exchange.process.wait(TIME_LIMIT_S), 0)
+
+    def test_O3_a_start_that_may_open_too_few_descriptors_gives_a_notice(self):
+        config = demo_configuration(self.folder.name)
+        few = 1024
+        for limit in (few, resource.getrlimit(resource.RLIMIT_NOFILE)[1]):
+            with self.subTest(limit=limit), subprocess.Popen(
+                    ["sh", "-c", f'ulimit -n {limit} && exec "$0" serve --config "$1"', CORRO, config],
+                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True) as venue:
+                output = ""
+                while "Ctrl-C closes it" not in output:
+                    line = venue.stdout.readline()
+                    self.assertNotEqual(line, "", output)
+                    output += line
+                venue.send_signal(signal.SIGTERM)
+                venue.communicate(timeout=TIME_LIMIT_S)
+                notice = re.search(r"needs (\d+) descriptors, but can open only (\d+)", output)
+                if limit == few:
+                    self.assertIsNotNone(notice, output)
+                    self.assertEqual(int(notice[2]), few)
+                    needed = int(notice[1])
+                elif limit >= needed:
+                    self.assertIsNone(notice, output)
 
     def test_O3_an_order_to_end_during_the_start_is_obeyed_after_it(self):
         journal = os.path.join(self.folder.name, "journal")

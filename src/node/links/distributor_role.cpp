@@ -5,6 +5,7 @@
 #include "base/defect.hpp"
 #include "client/session_errors.hpp"
 #include "io/loop/timer.hpp"
+#include "io/task/with_timeout.hpp"
 #include "node/venue/metrics.hpp"
 #include "node/venue/ports.hpp"
 #include "node/venue/venue_core.hpp"
@@ -72,7 +73,8 @@ io::task<void> distributor_role::follow() {
         while (error && !closing_ && failure_.empty()) {
             const std::error_code stopped = co_await io::sleep_for(retry_interval);
             if (stopped) co_return;
-            error = co_await upstream_->resume(venue_feed_);
+            const auto resumed = co_await io::with_timeout(resume_timeout, upstream_->resume(venue_feed_));
+            error = resumed ? *resumed : resumed.error();
             if (!error) ++resumed_count_;
             if (error == client::session_errc::session_not_available)
                 failure_ =
@@ -85,9 +87,10 @@ io::task<void> distributor_role::follow() {
 // The first snapshot determines the beginning of this feed.
 io::task<void> distributor_role::join() {
     while (!closing_) {
-        auto joined = co_await client::feed_session::join(venue_feed_, venue_snapshots_);
-        if (joined) {
-            upstream_ = std::move(*joined);
+        auto joined =
+            co_await io::with_timeout(join_timeout, client::feed_session::join(venue_feed_, venue_snapshots_));
+        if (joined && *joined) {
+            upstream_ = std::move(**joined);
             break;
         }
         const std::error_code stopped = co_await io::sleep_for(retry_interval);

@@ -21,6 +21,7 @@
 #include "io/sync/event.hpp"
 #include "io/task/scope.hpp"
 #include "io/task/task.hpp"
+#include "market_data/limits.hpp"
 #include "node/configuration/configuration.hpp"
 #include "node/venue/market_data_server.hpp"
 #include "telemetry/event_log.hpp"
@@ -32,6 +33,9 @@ class distributor_role {
  public:
     /// The pause between two attempts to connect to the venue.
     static constexpr std::chrono::milliseconds retry_interval{100};
+    // A machine that loses its power in the middle of a login leaves a connection on which nothing comes.
+    static constexpr std::chrono::milliseconds resume_timeout = market_data::login_timeout;
+    static constexpr std::chrono::milliseconds join_timeout = resume_timeout + market_data::snapshot_timeout;
 
     /// Opens the ports. @param feed, snapshots  The venue's.
     /// @throws std::system_error, configuration_error as `exchange`.

@@ -9,6 +9,7 @@
 #include "io/loop/yield.hpp"
 #include "io/task/with_timeout.hpp"
 #include "node/configuration/limits.hpp"
+#include "node/links/linked_instrument.hpp"
 #include "node/links/linked_order_entry.hpp"
 
 namespace corro::node {
@@ -136,7 +137,7 @@ bool linked_order_entry::admit(gateway_link& link, link_greeting theirs, const l
 }
 
 void linked_order_entry::welcome(gateway_link& link) {
-    for (const domain::instrument& i : defined_) link.channel.put_record(link_message::definition, i);
+    for (const domain::instrument& i : defined_) link.channel.put_record(link_message::definition, to_linked(i));
     for (const auto& [session, account] : absent_sessions_) {
         const domain::session_id id{session};
         if (!shares_.serves(link.gateway, id)) continue;

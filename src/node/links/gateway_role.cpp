@@ -10,6 +10,7 @@
 #include "io/loop/yield.hpp"
 #include "io/task/with_timeout.hpp"
 #include "node/configuration/limits.hpp"
+#include "node/links/linked_instrument.hpp"
 #include "node/venue/metrics.hpp"
 #include "node/venue/ports.hpp"
 #include "node/venue/venue_core.hpp"
@@ -200,8 +201,8 @@ io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>
             for (std::size_t i = 0; i < frame.count<noted_cancel>(); ++i)
                 journal_cancel_on_disconnect(frame.record<noted_cancel>(i));
         } else if (greeted && frame.kind == link_message::definition) {
-            for (std::size_t i = 0; i < frame.count<domain::instrument>(); ++i) {
-                defined_.push_back(frame.record<domain::instrument>(i));
+            for (std::size_t i = 0; i < frame.count<linked_instrument>(); ++i) {
+                defined_.push_back(from_linked(frame.record<linked_instrument>(i)));
             }
         } else if (greeted && frame.kind == link_message::journal_failed) {
             journal_has_failed_ = true;
@@ -350,8 +351,8 @@ bool gateway_role::take(const link_frame& frame) {
             }
             return true;
         case link_message::definition:
-            for (std::size_t i = 0; i < frame.count<domain::instrument>(); ++i) {
-                const auto instrument = frame.record<domain::instrument>(i);
+            for (std::size_t i = 0; i < frame.count<linked_instrument>(); ++i) {
+                const domain::instrument instrument = from_linked(frame.record<linked_instrument>(i));
                 if (!domain::validate(instrument).empty()) return false;
                 orders_->define(instrument);
             }

@@ -13,6 +13,7 @@
 #include <expected>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -54,7 +55,9 @@ class link_channel {
     /// Appends a record of at most link_frame_bytes_max bytes; it leaves after the next `flush`,
     /// unless the connection has ended.
     void put(link_message kind, std::span<const std::byte> record);
+    /// Padding would send what was in memory before, so records have none.
     template <class Record>
+        requires std::has_unique_object_representations_v<Record>
     void put_record(link_message kind, const Record& record) {
         put(kind, std::as_bytes(std::span(&record, 1)));
     }

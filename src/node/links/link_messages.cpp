@@ -8,13 +8,14 @@
 #include "domain/event.hpp"
 #include "domain/fingerprint.hpp"
 #include "gateway/admin_service.hpp"
+#include "node/links/linked_instrument.hpp"
 
 namespace corro::node {
 namespace {
 
 std::uint64_t layout_of_records() noexcept {
     base::hasher hasher;
-    hasher.add(sizeof(domain::command)).add(sizeof(domain::event)).add(sizeof(domain::instrument));
+    hasher.add(sizeof(domain::command)).add(sizeof(domain::event)).add(linked_instrument_bytes);
     constexpr std::size_t payload = offsetof(domain::command, payload);
     hasher.add(offsetof(domain::command, session)).add(payload + offsetof(domain::any_payload, request));
     hasher.add(payload + offsetof(domain::any_payload, verdict)).add(offsetof(domain::event, command));

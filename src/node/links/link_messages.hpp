@@ -33,7 +33,7 @@ enum class link_message : std::uint32_t {
     answered = 10,     ///< to the gateway: 8 bytes, the number of the link's answered commands
     overloaded = 11,   ///< to the gateway: domain::command that was not accepted
     heartbeat = 12,    ///< in both directions, empty: no other message was sent for a while
-    definition = 13,   ///< to the gateway: domain::instrument, one that was defined while the venue ran
+    definition = 13,   ///< to the gateway: linked_instrument, one that was defined while the venue ran
     question = 14,     ///< to the facility: gateway::admin_request
     reply = 15,        ///< to the gateway: gateway::admin_reply
     noted_cancel = 7,  ///< to the gateway: noted_cancel; one of its sessions has a cancel on disconnect
@@ -45,7 +45,7 @@ enum class link_message : std::uint32_t {
 };
 
 inline constexpr std::uint64_t link_magic = 0x4b4e'494c'4f52'5243;  // "CRROLINK"
-inline constexpr std::uint32_t link_version = 8;
+inline constexpr std::uint32_t link_version = 9;
 
 inline constexpr std::size_t link_head_bytes = 8;
 

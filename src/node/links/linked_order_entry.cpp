@@ -16,6 +16,7 @@
 #include "io/loop/yield.hpp"
 #include "io/task/with_timeout.hpp"
 #include "node/configuration/limits.hpp"
+#include "node/links/linked_instrument.hpp"
 #include "node/venue/metrics.hpp"
 
 namespace corro::node {
@@ -159,8 +160,9 @@ void linked_order_entry::define(const domain::instrument& instrument) {
     const domain::instrument made = instrument;
     instruments_.define(made);
     defined_.push_back(made);
+    const linked_instrument bytes = to_linked(made);
     for (gateway_link* link : gateways_) {
-        if (link != nullptr && link->hears) link->channel.put_record(link_message::definition, made);
+        if (link != nullptr && link->hears) link->channel.put_record(link_message::definition, bytes);
     }
 }
 
