@@ -38,6 +38,7 @@ registry make_registry(const lab_options& options) {
     declare_matching_auction(all);
     declare_matching_implied(all);
     declare_facility(all);
+    declare_fix(all);
     declare_venue(all);
     declare_simulation(all);
 
@@ -56,6 +57,10 @@ registry make_registry(const lab_options& options) {
     implement_matching_implied(all);
     implement_fan_out_corro(all);
     implement_facility_corro(all);
+    implement_fix_corro(all);
+#if defined(CORRO_LAB_QUICKFIX)
+    implement_fix_quickfix(all);
+#endif
     implement_venue_corro(all);
     implement_simulation(all);
     for (const asio_peer& asio : asio_peers()) asio.implement(all, dispatch, http);

@@ -23,6 +23,7 @@ void declare_matching(registry& into);
 void declare_matching_auction(registry& into);
 void declare_matching_implied(registry& into);
 void declare_facility(registry& into);
+void declare_fix(registry& into);
 
 // Plain code: what a call, a lock, an allocation cost without any library.
 void implement_coro_plain(registry& into);
@@ -43,6 +44,9 @@ void implement_timers_corro(registry& into);
 void implement_churn_corro(registry& into);
 void implement_fan_out_corro(registry& into);
 void implement_facility_corro(registry& into);
+void implement_fix_corro(registry& into);
+/// Only where QuickFIX was found.
+void implement_fix_quickfix(registry& into);
 
 /// Every row of the suite, over this transport.
 void implement_facility(registry& into, const std::string& subject, const station_transport& transport);

@@ -27,6 +27,39 @@ inline constexpr std::uint32_t tag_max = 99'999'999;
 /// The largest MsgSeqNum (34): far more than a session ever uses, and no number behind it overflows.
 inline constexpr std::uint64_t message_number_max = 1'000'000'000'000'000'000;
 
+/// The longest XML of a data dictionary. FIX50SP2.xml has one megabyte.
+inline constexpr std::size_t dictionary_bytes_max = 16U * 1024 * 1024;
+
+/// Fields of a dictionary: the standard has some 6,000 with all extension packs.
+inline constexpr std::size_t dictionary_fields_max = 16'000;
+
+/// Message types and groups of a dictionary, header and trailer included.
+inline constexpr std::size_t dictionary_rows_max = 16'000;
+
+/// Fields times rows: two bytes each.
+inline constexpr std::size_t dictionary_entries_max = 16U * 1024 * 1024;
+
+/// Members that messages and groups have after their components were put in place: FIX 5.0 SP2 has some 50,000. It
+/// bounds the time that a hostile dictionary takes, in which components name each other many times.
+inline constexpr std::size_t dictionary_steps_max = 2'000'000;
+
+/// Components and groups of a dictionary within each other.
+inline constexpr std::size_t dictionary_depth_max = 32;
+
+/// Repeating groups within each other: the standard has four.
+inline constexpr std::size_t group_depth_max = 8;
+
+/// Tags below are found with one load.
+inline constexpr std::uint32_t dictionary_dense_tags = 32'768;
+
+/// The first tag that users define.
+inline constexpr std::uint32_t user_tag_min = 5'000;
+
+/// Fields of one message that are remembered although they are not sound: without a value, or without a number.
+inline constexpr std::size_t bad_fields_max = 16;
+
+static_assert(dictionary_fields_max < 0x3fff, "a member's place has 14 bits");
+static_assert(dictionary_rows_max < 0xffff, "a row's number has 16 bits");
 static_assert(message_bytes_max_default <= message_bytes_max);
 
 }  // namespace corro::fix

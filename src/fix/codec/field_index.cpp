@@ -72,9 +72,15 @@ std::optional<message_problem> field_index::index(std::string_view received, con
     text_ = received.substr(0, frame.bytes);
     begin_string_ = text_.substr(2, text_.find(soh) - 2);
     slots_.fill(0);
+    bad_count_ = 0;
+    damage_.reset();
     std::optional<message_problem> first;
     const auto note = [&first](reject_reason why, std::uint32_t tag) {
         if (!first) first = message_problem{why, tag};
+    };
+    const auto note_damage = [this, &note](reject_reason why, std::uint32_t tag) {
+        note(why, tag);
+        if (!damage_) damage_ = message_problem{why, tag};
     };
     const char* const text = text_.data();
     field* const fields = fields_.get();  // stores into the slots may alias the members
@@ -101,6 +107,7 @@ std::optional<message_problem> field_index::index(std::string_view received, con
                 tag_bytes = read_tag(text_.substr(begin, end - begin), &tag);
                 if (tag == 0) {
                     note(reject_reason::invalid_tag, 0);
+                    note_bad(0, begin, end, count);
                     begin = end + 1;
                     continue;
                 }
@@ -112,16 +119,17 @@ std::optional<message_problem> field_index::index(std::string_view received, con
                 if (length && *length != 0 && *length < frame.body_end - value && text[value + *length] == soh) {
                     size = *length;
                 } else {
-                    note(reject_reason::incorrect_format, tag);
+                    note_damage(reject_reason::incorrect_format, tag);
                 }
             }
             begin = value + size + 1;
             if (size == 0) [[unlikely]] {
                 note(reject_reason::tag_without_value, tag);
+                note_bad(tag, value - tag_bytes - 1, value - 1, count);
                 continue;
             }
             if (count == fields_max_) [[unlikely]] {
-                note(reject_reason::other, tag);
+                note_damage(reject_reason::other, tag);
                 count_ = count;
                 return first;
             }
@@ -133,6 +141,19 @@ std::optional<message_problem> field_index::index(std::string_view received, con
     }
     count_ = count;
     return first;
+}
+
+/// @param begin, end  Of the field, or of its tag.
+void field_index::note_bad(std::uint32_t tag, std::size_t begin, std::size_t end, std::size_t before) noexcept {
+    if (bad_count_ == bad_.size()) return;
+    const std::size_t equals = text_.substr(begin, end - begin).find('=');
+    const bool is_whole = equals == std::string_view::npos;  // without a '='
+    bad_field& into = bad_[bad_count_++];
+    into.tag = tag;
+    into.offset = static_cast<std::uint32_t>(begin);
+    into.size = static_cast<std::uint32_t>(is_whole ? end - begin : equals);
+    into.before = static_cast<std::uint32_t>(before);
+    into.has_equals = !is_whole || tag != 0;
 }
 
 const field* field_index::search(std::uint32_t tag, std::size_t from) const noexcept {

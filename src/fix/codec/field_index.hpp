@@ -54,6 +54,15 @@ struct message_problem {
     std::uint32_t tag = 0;  ///< of the field; 0: unknown
 };
 
+/// A field that the index leaves out.
+struct bad_field {
+    std::uint32_t tag = 0;     ///< 0: it is not a number from 1 to tag_max
+    std::uint32_t offset = 0;  ///< of the characters in front of '=', in the frame
+    std::uint32_t size = 0;    ///< of those
+    std::uint32_t before = 0;  ///< the fields of the index in front of it
+    bool has_equals = false;   ///< without: a piece behind a SOH that a value must not contain
+};
+
 /// A range of fields of one message, by their index.
 struct field_range {
     std::size_t begin = 0;
@@ -75,6 +84,14 @@ class field_index {
 
     /// All fields, in the order of the message. Field 35 is the first.
     [[nodiscard]] std::span<const field> fields() const noexcept { return {fields_.get(), count_}; }
+    /// The first bad_fields_max fields that the index leaves out: they have no value, or no number.
+    [[nodiscard]] std::span<const bad_field> bad_fields() const noexcept { return {bad_.data(), bad_count_}; }
+    /// The first other problem: incorrect_format (a data field does not have its length), other (more fields than fit).
+    [[nodiscard]] const std::optional<message_problem>& damage() const noexcept { return damage_; }
+    /// What stands for the tag of a bad field.
+    [[nodiscard]] std::string_view tag_text(const bad_field& of) const noexcept {
+        return text_.substr(of.offset, of.size);
+    }
     [[nodiscard]] std::string_view value(const field& of) const noexcept { return text_.substr(of.offset, of.size); }
     /// MsgType (35).
     [[nodiscard]] std::string_view message_type() const noexcept { return value(fields_[0]); }
@@ -104,6 +121,7 @@ class field_index {
     static constexpr std::size_t slotted_max = 255;  ///< fields that slots refer to
 
     [[nodiscard]] const field* search(std::uint32_t tag, std::size_t from) const noexcept;
+    void note_bad(std::uint32_t tag, std::size_t begin, std::size_t end, std::size_t before) noexcept;
 
     std::unique_ptr<field[]> fields_;
     std::size_t fields_max_;
@@ -111,6 +129,9 @@ class field_index {
     std::string_view text_;
     std::string_view begin_string_;
     std::array<std::uint8_t, slots_count> slots_{};  ///< by the tag's last bits: the first such field's index plus 1
+    std::array<bad_field, bad_fields_max> bad_;
+    std::size_t bad_count_ = 0;
+    std::optional<message_problem> damage_;
 };
 
 }  // namespace corro::fix

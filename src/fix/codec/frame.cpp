@@ -105,7 +105,9 @@ frame_result next_frame(std::string_view received, std::size_t bytes_max) noexce
     if (frame_bytes > bytes_max) return garbled(frame_fault::too_long, next_begin(received));
     if (received.size() < frame_bytes) return frame_result();
     if (length == 0 || received[body_end - 1] != soh || !is_trailer(received.substr(body_end))) {
-        return garbled(frame_fault::wrong_length, next_begin(received));
+        frame_result result = garbled(frame_fault::wrong_length, next_begin(received));
+        result.body_end = body_end;
+        return result;
     }
     std::size_t claimed = 0;
     static_cast<void>(read_digits(received.substr(body_end + 3, 3), &claimed));
@@ -117,6 +119,16 @@ frame_result next_frame(std::string_view received, std::size_t bytes_max) noexce
     result.body_begin = body_begin;
     result.body_end = body_end;
     return result;
+}
+
+std::size_t next_frame_of_quickfix(std::string_view received, const frame_result& garbled) noexcept {
+    constexpr std::string_view trailer =
+        "\x01"
+        "10="sv;
+    const std::size_t field = received.find(trailer, garbled.body_end - 1);
+    if (field == std::string_view::npos) return 0;
+    const std::size_t end = received.find(soh, field + trailer.size());
+    return end == std::string_view::npos ? 0 : end + 1;
 }
 
 }  // namespace corro::fix

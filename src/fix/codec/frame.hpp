@@ -44,7 +44,7 @@ struct frame_result {
     frame_fault fault = frame_fault::none;
     std::size_t bytes = 0;       ///< complete: of the frame; garbled: to be skipped; otherwise 0
     std::size_t body_begin = 0;  ///< complete: the offset of field 35
-    std::size_t body_end = 0;    ///< complete: the offset behind the SOH of the body's last field
+    std::size_t body_end = 0;    ///< the same behind the SOH of the body's last field; of a wrong length, as it says
 };
 
 /// Looks for a frame at the front of `received`. Behind garbled bytes, the next look begins at the next "8=FIX", or at
@@ -52,6 +52,13 @@ struct frame_result {
 ///
 /// @param bytes_max  A longer frame is garbled. At most message_bytes_max.
 [[nodiscard]] frame_result next_frame(std::string_view received, std::size_t bytes_max) noexcept;
+
+/// Where QuickFIX goes on behind a message of a wrong length: behind the next CheckSum field that begins at the place
+/// that the length says, or later. It loses the message in which that field stands.
+///
+/// @param garbled  What `next_frame` returned for these bytes, with the fault wrong_length.
+/// @return         The bytes to be skipped; 0 if more are needed.
+[[nodiscard]] std::size_t next_frame_of_quickfix(std::string_view received, const frame_result& garbled) noexcept;
 
 /// The sum of all bytes, modulo 256.
 [[nodiscard]] std::uint8_t sum_of(std::string_view bytes) noexcept;

@@ -123,5 +123,19 @@ TEST(fix_frame, sums_any_number_of_bytes_as_the_definition_does) {
     EXPECT_EQ(sum_of(std::string(100'003, '\xff')), 100'003U * 255 % 256);
 }
 
+TEST(fix_frame, of_a_wrong_length_ends_in_quickfix_with_a_check_sum) {
+    const auto skipped = [](const std::string& bytes) {
+        const frame_result frame = next_frame(bytes, message_bytes_max);
+        EXPECT_EQ(frame.fault, frame_fault::wrong_length);
+        return next_frame_of_quickfix(bytes, frame);
+    };
+    const std::string sound = testing::framed("35=0|34=2|49=TW|56=ISLD|");
+    const std::string too_short = with_soh("8=FIX.4.4|9=5|35=0|34=2|10=000|");
+    EXPECT_EQ(skipped(too_short + sound), too_short.size());
+    const std::string too_long = with_soh("8=FIX.4.4|9=30|35=0|34=2|10=000|");
+    EXPECT_EQ(skipped(too_long + sound + sound), too_long.size() + sound.size()) << "the next one is lost, too";
+    EXPECT_EQ(skipped(too_long + sound.substr(0, sound.size() - 1)), 0U) << "its end has not come";
+}
+
 }  // namespace
 }  // namespace corro::fix

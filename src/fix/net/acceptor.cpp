@@ -100,23 +100,26 @@ io::task<bool> acceptor::read_logon(io::transport_stream* stream, std::string* r
     }
 }
 
-// The session of a Logon's names.
+// The session of a Logon's names. Sessions of FIXT may have the same names and differ in the version of the
+// application.
 acceptor::known_session* acceptor::find(std::string_view received) {
     field_index logon(256);
     if (logon.index(received, next_frame(received, logon_bytes_max)) || logon.message_type() != "A") return nullptr;
     const auto fits = [&logon](std::uint32_t tag, const std::string& expected) {
         return expected.empty() || logon.get(tag) == expected;
     };
+    known_session* found = nullptr;
     for (const auto& each : sessions_) {
         const session_identity& names = each->of->settings().identity;
         if (logon.begin_string() == names.begin_string && fits(tag::sender_comp_id, names.target_comp_id) &&
             fits(tag::target_comp_id, names.sender_comp_id) && fits(tag::sender_sub_id, names.target_sub_id) &&
             fits(tag::target_sub_id, names.sender_sub_id) && fits(tag::sender_location_id, names.target_location_id) &&
             fits(tag::target_location_id, names.sender_location_id)) {
-            return each.get();
+            if (logon.get(tag::default_appl_ver_id) == names.default_appl_ver_id) return each.get();
+            if (found == nullptr) found = each.get();
         }
     }
-    return nullptr;
+    return found;
 }
 
 }  // namespace corro::fix

@@ -125,13 +125,27 @@ void connection::take_messages() {
         const std::string_view received(input_.data() + input_begin_, input_end_ - input_begin_);
         const frame_result frame = next_frame(received, message_bytes_max_default);
         if (frame.state == frame_state::incomplete) break;
-        if (frame.state == frame_state::complete) {
-            act_on(session_.take(received, frame, now));
-            while (const auto kept = session_.take_kept(now)) act_on(*kept);
+        if (frame.state == frame_state::garbled) {
+            const std::size_t bytes = skipped(received, frame);
+            if (bytes == 0) break;
+            input_begin_ += bytes;
+            continue;
         }
+        act_on(session_.take(received, frame, now));
+        while (const auto kept = session_.take_kept(now)) act_on(*kept);
         input_begin_ += frame.bytes;
     }
+    // A Logout must be answered soon, and an answered TestRequest brings the next Heartbeat nearer.
+    if (session_.next_time() < wakes_at_) time_changed_.set();
     if (!session_.output().empty() || session_.is_resending()) output_ready_.set();
+}
+
+/// The bytes to be skipped; 0: more are needed.
+std::size_t connection::skipped(std::string_view received, const frame_result& garbled) const noexcept {
+    const bool is_quickfix = session_.settings().style == session_style::quickfix;
+    if (!is_quickfix || garbled.fault != frame_fault::wrong_length) return garbled.bytes;
+    const std::size_t bytes = next_frame_of_quickfix(received, garbled);
+    return bytes == 0 && received.size() >= message_bytes_max_default ? garbled.bytes : bytes;
 }
 
 void connection::act_on(taken what) {
@@ -194,6 +208,7 @@ io::task<void> connection::keep_time() {
             continue;
         }
         constexpr std::int64_t longest = 3'600'000'000'000;
+        wakes_at_ = next;
         const std::chrono::nanoseconds wait{std::min(next - now.steady, longest)};
         static_cast<void>(co_await io::with_timeout(wait, time_changed_.wait()));
         if (talking_->stop_requested()) co_return;

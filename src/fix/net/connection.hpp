@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -63,6 +64,7 @@ class connection {
     io::task<void> keep_time();
     void take_messages();
     void act_on(taken what);
+    [[nodiscard]] std::size_t skipped(std::string_view received, const frame_result& garbled) const noexcept;
     [[nodiscard]] bool is_over() const noexcept { return session_.phase() == session_phase::over; }
 
     io::context& context_;
@@ -78,6 +80,7 @@ class connection {
     io::auto_event output_written_;
     io::auto_event time_changed_;
     io::task_scope* talking_ = nullptr;  ///< the tasks that read and keep the time
+    std::int64_t wakes_at_ = 0;          ///< the steady time for which `keep_time` waits
     bool was_active_ = false;
 };
 

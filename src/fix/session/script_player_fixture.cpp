@@ -9,6 +9,7 @@
 #include "fix/codec/tags.hpp"
 #include "fix/codec/test_messages.hpp"
 #include "fix/codec/values.hpp"
+#include "fix/dictionary/test_dictionary.hpp"
 
 namespace corro::fix::testing {
 namespace {
@@ -41,6 +42,14 @@ bool is_yes(std::string_view value) {
     return value == "yes";
 }
 
+/// The small dictionaries of the tests: one for all messages, or those of FIXT and an application.
+std::shared_ptr<const validation> rules_by_name(std::string_view name) {
+    auto rules = rules_for(name == "fixt" ? transport_xml() : dictionary_xml());
+    if (name == "fixt") rules->applications.emplace_back("9", dictionary::read(application_xml(), "FIX50SP2.xml"));
+    rules->options.allows_user_fields = name == "user_fields";
+    return rules;
+}
+
 }  // namespace
 
 std::pair<std::string, std::string> split(std::string_view text) {
@@ -57,6 +66,10 @@ void PrintTo(const script& one, std::ostream* out) {
 std::vector<script> with_initiators(const std::vector<script>& all) {
     std::vector<script> turned;
     for (const script& each : all) {
+        const auto is_for_acceptors = [](const script_line& line) {
+            return line.rest.find("side=acceptor") != line.rest.npos;
+        };
+        if (std::ranges::any_of(each.lines, is_for_acceptors)) continue;
         const auto connect = std::ranges::find(each.lines, "connect", &script_line::verb);
         if (std::ranges::count(each.lines, "connect", &script_line::verb) != 1 || each.lines.end() - connect < 3)
             continue;
@@ -134,6 +147,10 @@ void script_player::configure(std::string_view settings) {
             settings_.sends_next_expected = is_yes(value);
         } else if (name == "tolerance") {
             settings_.sending_time_tolerance = std::chrono::seconds(number);
+        } else if (name == "style") {
+            settings_.style = value == "quickfix" ? session_style::quickfix : session_style::corro;
+        } else if (name == "dictionary") {
+            settings_.checked_by = rules_by_name(value);
         } else if (name == "kept") {
             settings_.messages_kept_max = number;
         } else if (name == "sub_ids") {

@@ -5,8 +5,8 @@
 //   script NAME                 begins one
 //   clause TEXT                 the rule that it tests, and where it stands
 //   with NAME=VALUE ...         settings: side, begin_string, heartbeat, reset_on_logon, reset_on_logout,
-//                               reset_on_disconnect, next_expected, tolerance, kept, sub_ids; and the numbers before:
-//                               sent, received
+//                               reset_on_disconnect, next_expected, tolerance, kept, sub_ids, style, dictionary (yes,
+//                               user_fields, fixt); and the numbers before: sent, received
 //   connect                     the connection is there
 //   send BODY                   the peer sends a message. Missing fields 49, 52 and 56 are added
 //   send_from A B BODY          the same with other CompIDs
@@ -62,7 +62,7 @@ void PrintTo(const script& one, std::ostream* out);
 [[nodiscard]] std::pair<std::string, std::string> split(std::string_view text);
 
 /// The same rules for the other end: of the acceptors' scripts, those in which the peer logs on first and once become
-/// scripts in which the session does.
+/// scripts in which the session does, unless they have side=acceptor.
 [[nodiscard]] std::vector<script> with_initiators(const std::vector<script>& all);
 
 /// What a broken session does; for controls.

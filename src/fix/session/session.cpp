@@ -24,7 +24,9 @@ session::session(session_settings settings, message_store& store)
     : settings_(std::move(settings)),
       store_(store),
       room_(2 * message_bytes_max_default),
-      writer_(room_, settings_.identity.begin_string) {}
+      writer_(room_, settings_.identity.begin_string) {
+    if (settings_.checked_by != nullptr) validator_.emplace(settings_.checked_by);
+}
 
 void session::begin(instant now, const std::function<void(message_writer&)>& credentials) {
     phase_ = session_phase::logging_on;
@@ -65,21 +67,32 @@ void session::pass(instant now) {
     const std::int64_t interval = nanoseconds(heartbeat_);
     if (interval == 0) return;
     const std::int64_t patience = interval + interval / 5;
+    const bool is_quickfix = settings_.style == session_style::quickfix;
     if (test_sent_ != 0 && now.steady - test_sent_ >= patience) {
-        return fail("no answer to a TestRequest", now);
+        constexpr std::string_view why = "no answer to a TestRequest";
+        return is_quickfix ? finish(why) : fail(why, now);
     }
     if (test_sent_ == 0 && now.steady - last_received_ >= patience) {
         begin_session_message("1", now);
-        writer_.put(tag::test_req_id, ++tests_count_);
+        if (is_quickfix) {
+            writer_.put(tag::test_req_id, "TEST");
+        } else {
+            writer_.put(tag::test_req_id, ++tests_count_);
+        }
         emit(now);
         test_sent_ = now.steady;
     }
     // The answer to a ResendRequest may have been cut short.
     if (requested_until_ != 0 && now.steady - requested_at_ >= 2 * patience) request_missing(now);
-    if (now.steady - last_sent_ >= interval) {
+    if (now.steady - last_sent_ >= interval && !is_waiting_for_test()) {
         begin_session_message("0", now);
         emit(now);
     }
+}
+
+// QuickFIX sends no Heartbeat while its TestRequest is not answered.
+bool session::is_waiting_for_test() const noexcept {
+    return test_sent_ != 0 && settings_.style == session_style::quickfix;
 }
 
 std::int64_t session::next_time() const noexcept {
@@ -92,7 +105,8 @@ std::int64_t session::next_time() const noexcept {
     const std::int64_t interval = nanoseconds(heartbeat_);
     if (interval == 0) return never;
     const std::int64_t patience = interval + interval / 5;
-    std::int64_t next = std::min(last_sent_ + interval, (test_sent_ != 0 ? test_sent_ : last_received_) + patience);
+    std::int64_t next = (test_sent_ != 0 ? test_sent_ : last_received_) + patience;
+    if (!is_waiting_for_test()) next = std::min(next, last_sent_ + interval);
     if (requested_until_ != 0) next = std::min(next, requested_at_ + 2 * patience);
     return next;
 }

@@ -9,7 +9,8 @@
 // is filled by the answer to one ResendRequest. A message that the peer asks for again is written again from the store,
 // with PossDupFlag (43) and OrigSendingTime (122); session messages become a gap fill.
 //
-// The sources: session.cpp (connecting, time, sending), session_taking.cpp (what messages do), session_resend.cpp.
+// The sources: session.cpp (connecting, time, sending), session_taking.cpp (what messages do), session_resend.cpp,
+// session_quickfix.cpp (what they do in QuickFIX's style).
 //
 // Units:   times are nanoseconds; of the wall clock since 1970, UTC.
 // Limits:  settings.messages_kept_max and bytes_kept_max behind a gap; a resend goes on only while the caller takes the
@@ -30,6 +31,7 @@
 
 #include "fix/codec/field_index.hpp"
 #include "fix/codec/message_writer.hpp"
+#include "fix/dictionary/validator.hpp"
 #include "fix/session/message_store.hpp"
 #include "fix/session/settings.hpp"
 
@@ -106,7 +108,8 @@ class session {
     /// Sends it; while a resend is under way, behind that.
     /// @return  Its number; 0 if it is too long, or if the store has failed, which ends the session.
     std::uint64_t send(instant now);
-    /// Sends BusinessMessageReject (j) for the message that was taken last.
+    /// Sends BusinessMessageReject (j) for the message that was taken last. In QuickFIX's style, a Reject (3) before
+    /// FIX 4.2, which has no such message.
     void reject_business(std::uint32_t reason, std::string_view text, instant now);
     /// Sends a Reject (3) for the message that was taken last, which the application could not read.
     void reject(message_problem problem, instant now);
@@ -138,11 +141,12 @@ class session {
     enum class place : std::uint8_t { next, ahead, behind };
 
     // session_taking.cpp
-    taken dispatch(const std::optional<message_problem>& problem, instant now);
+    taken dispatch(const std::optional<message_problem>& indexed, instant now);
     [[nodiscard]] bool has_sound_header(instant now);
     [[nodiscard]] bool has_right_names() const;
     void take_duplicate(instant now);
     taken take_logon(instant now);
+    [[nodiscard]] bool has_sound_logon(instant now);
     void take_test_request(instant now);
     void take_resend_request(instant now);
     void take_sequence_reset(instant now);
@@ -153,6 +157,21 @@ class session {
     void count(std::uint64_t number);
     void reject_as(reject_reason why, std::uint32_t tag, instant now);
 
+    // session_quickfix.cpp
+    taken dispatch_as_quickfix(const std::optional<message_problem>& indexed, instant now);
+    taken take_sound_as_quickfix(instant now);
+    taken take_logon_as_quickfix(instant now);
+    void take_sequence_reset_as_quickfix(instant now);
+    void take_other_version_as_quickfix(instant now);
+    [[nodiscard]] bool is_garbled_as_quickfix() const;
+    [[nodiscard]] bool has_names_as_quickfix(instant now);
+    [[nodiscard]] bool is_next_as_quickfix(bool asks_for_missing, bool ends_for_low, instant now);
+    void take_low_as_quickfix(instant now);
+    void end_as_quickfix(reject_reason why, instant now);
+    void reject_as_quickfix(reject_reason why, std::uint32_t tag, instant now);
+    void reject_business_as_quickfix(std::uint32_t reason, std::string_view text, instant now);
+    void write_reversed_route();
+
     // session_resend.cpp
     void begin_resend(std::uint64_t first, std::uint64_t last);
     void stop_resend() noexcept;
@@ -161,6 +180,7 @@ class session {
     [[nodiscard]] bool write_again(std::uint64_t number, std::string_view stored, instant now);
 
     // session.cpp
+    [[nodiscard]] bool is_waiting_for_test() const noexcept;
     void begin_session_message(std::string_view type, instant now);
     void write_header(std::string_view type, std::uint64_t number, instant now, std::string_view original_time);
     void emit(instant now);
@@ -179,8 +199,10 @@ class session {
     // The message that was taken last.
     field_index message_;
     std::string current_;  ///< its bytes, if it was kept
+    std::optional<validator> validator_;
     std::uint64_t number_ = 0;
     bool is_duplicate_ = false;  ///< PossDupFlag (43)
+    bool is_kept_ = false;       ///< it was behind a gap
 
     // What is behind a gap.
     std::map<std::uint64_t, std::string> kept_;

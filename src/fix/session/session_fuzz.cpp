@@ -14,6 +14,7 @@
 #include "base/assert.hpp"
 #include "fix/codec/test_messages.hpp"
 #include "fix/codec/values.hpp"
+#include "fix/dictionary/test_dictionary.hpp"
 #include "fix/session/session.hpp"
 
 namespace {
@@ -69,6 +70,8 @@ class fuzzed {
         made.sends_next_expected = choice % 4 >= 2;
         made.resets_on_logon = choice % 8 >= 4;
         made.messages_kept_max = 4;
+        if (choice % 16 >= 8) made.style = session_style::quickfix;
+        if (choice % 32 >= 16) made.checked_by = testing::rules_for(testing::dictionary_xml());
         return made;
     }
 

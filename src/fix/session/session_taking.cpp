@@ -5,65 +5,10 @@
 #include "fix/codec/tags.hpp"
 #include "fix/codec/values.hpp"
 #include "fix/session/session.hpp"
+#include "fix/session/session_words.hpp"
 
 namespace corro::fix {
 namespace {
-
-/// Of the messages that the session itself answers.
-enum class session_message : std::uint8_t {
-    heartbeat,
-    test_request,
-    resend_request,
-    reject,
-    sequence_reset,
-    logout,
-    logon,
-    none,
-};
-
-session_message kind_of(std::string_view type) noexcept {
-    if (type.size() != 1) return session_message::none;
-    switch (type[0]) {
-        case '0': return session_message::heartbeat;
-        case '1': return session_message::test_request;
-        case '2': return session_message::resend_request;
-        case '3': return session_message::reject;
-        case '4': return session_message::sequence_reset;
-        case '5': return session_message::logout;
-        case 'A': return session_message::logon;
-        default: return session_message::none;
-    }
-}
-
-/// Text (58) of a Reject.
-std::string_view words_for(reject_reason why) noexcept {
-    switch (why) {
-        case reject_reason::invalid_tag: return "Invalid tag number";
-        case reject_reason::required_tag_missing: return "Required tag missing";
-        case reject_reason::tag_not_defined_for_message: return "Tag not defined for this message type";
-        case reject_reason::undefined_tag: return "Undefined tag";
-        case reject_reason::tag_without_value: return "Tag specified without a value";
-        case reject_reason::value_out_of_range: return "Value is incorrect (out of range) for this tag";
-        case reject_reason::incorrect_format: return "Incorrect data format for value";
-        case reject_reason::decryption_problem: return "Decryption problem";
-        case reject_reason::signature_problem: return "Signature problem";
-        case reject_reason::comp_id_problem: return "CompID problem";
-        case reject_reason::sending_time_accuracy: return "SendingTime accuracy problem";
-        case reject_reason::invalid_message_type: return "Invalid MsgType";
-        case reject_reason::tag_appears_twice: return "Tag appears more than once";
-        case reject_reason::tag_out_of_order: return "Tag specified out of required order";
-        case reject_reason::group_fields_out_of_order: return "Repeating group fields out of order";
-        case reject_reason::incorrect_group_count: return "Incorrect NumInGroup count for repeating group";
-        case reject_reason::soh_in_value: return "Non-data value includes field delimiter";
-        case reject_reason::other: return "Other";
-    }
-    return "Other";
-}
-
-/// Before FIX 4.2, EndSeqNo (16) was 999999 for "all", and a Reject had neither tag nor reason.
-bool is_before_4_2(std::string_view begin_string) noexcept {
-    return begin_string == "FIX.4.0" || begin_string == "FIX.4.1";
-}
 
 constexpr std::uint64_t all_messages_before_4_2 = 999'999;
 
@@ -73,6 +18,7 @@ taken session::take(std::string_view received, const frame_result& frame, instan
     if (phase_ == session_phase::over) return taken::by_session;
     last_received_ = now.steady;
     test_sent_ = 0;
+    is_kept_ = false;
     const auto problem = message_.index(received, frame);
     return dispatch(problem, now);
 }
@@ -83,13 +29,16 @@ std::optional<taken> session::take_kept(instant now) {
         kept_bytes_ -= first.mapped().size();
         if (first.key() < store_.next_received()) continue;  // it came again
         current_ = std::move(first.mapped());
+        is_kept_ = true;
         const auto problem = message_.index(current_, next_frame(current_, message_bytes_max));
         return dispatch(problem, now);
     }
     return std::nullopt;
 }
 
-taken session::dispatch(const std::optional<message_problem>& problem, instant now) {
+/// @param indexed  What the index has found. With a dictionary, more is found.
+taken session::dispatch(const std::optional<message_problem>& indexed, instant now) {
+    if (settings_.style == session_style::quickfix) return dispatch_as_quickfix(indexed, now);
     const session_message kind = kind_of(message_.message_type());
     // Before a Logon nothing else is answered: the peer is not known.
     if (phase_ == session_phase::logging_on && kind != session_message::logon) {
@@ -102,12 +51,22 @@ taken session::dispatch(const std::optional<message_problem>& problem, instant n
     }
     if (!has_sound_header(now)) return taken::by_session;
     if (kind == session_message::logon) return take_logon(now);
+    const place where = where_is(number_);
+    const bool is_to_be_kept = where == place::ahead && kind != session_message::sequence_reset &&
+                               kind != session_message::resend_request && kind != session_message::logout;
+    const std::optional<message_problem> problem =
+        validator_ && !is_to_be_kept && (where != place::behind || kind == session_message::sequence_reset)
+            ? validator_->check(message_)
+            : indexed;
     // These three count whatever their place: they are how two ends find back to one number.
     if (kind == session_message::sequence_reset && message_.get(tag::gap_fill_flag) != "Y") {
-        take_sequence_reset(now);
+        if (problem && validator_) {
+            reject(*problem, now);
+        } else {
+            take_sequence_reset(now);
+        }
         return taken::by_session;
     }
-    const place where = where_is(number_);
     if (where == place::ahead && kind == session_message::resend_request && !problem) {
         take_resend_request(now);
         request_missing(now);
@@ -254,6 +213,7 @@ taken session::take_logon(instant now) {
         fail("Logon (A) while logged on", now);
         return taken::by_session;
     }
+    if (validator_ && !has_sound_logon(now)) return taken::by_session;
     const auto interval_text = message_.get(tag::heart_bt_int);
     const auto interval = interval_text ? unsigned_value(*interval_text) : std::nullopt;
     constexpr std::uint64_t heartbeat_max = 86'400;
@@ -284,6 +244,16 @@ taken session::take_logon(instant now) {
     if (settings_.side == session_side::acceptor) return taken::logon;
     accept_logon(now);
     return taken::by_session;
+}
+
+// A Logon is not rejected: there is no session yet that a Reject could belong to.
+bool session::has_sound_logon(instant now) {
+    if (const std::optional<message_problem> problem = validator_->check(message_)) {
+        fail("Logon (A): " + std::string(words_for(problem->reason)) + ", tag " + std::to_string(problem->tag), now);
+        return false;
+    }
+    validator_->set_default_version(message_.get(tag::default_appl_ver_id).value_or(std::string_view()));
+    return true;
 }
 
 void session::accept_logon(instant now) {
@@ -380,6 +350,7 @@ void session::reject(message_problem problem, instant now) {
 }
 
 void session::reject_as(reject_reason why, std::uint32_t tag, instant now) {
+    if (settings_.style == session_style::quickfix) return reject_as_quickfix(why, tag, now);
     if (phase_ == session_phase::logging_on) return;  // a Logout follows, and there is no session yet
     begin_session_message("3", now);
     writer_.put(tag::ref_seq_num, number_);
@@ -393,6 +364,7 @@ void session::reject_as(reject_reason why, std::uint32_t tag, instant now) {
 }
 
 void session::reject_business(std::uint32_t reason, std::string_view text, instant now) {
+    if (settings_.style == session_style::quickfix) return reject_business_as_quickfix(reason, text, now);
     message_writer& writer = begin_message("j", now);
     writer.put(tag::ref_seq_num, number_);
     if (!text.empty()) writer.put(tag::text, text);

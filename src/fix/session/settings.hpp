@@ -6,14 +6,24 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "fix/codec/message_writer.hpp"
+#include "fix/dictionary/validator.hpp"
 
 namespace corro::fix {
 
 /// Which end connects, and sends its Logon first.
 enum class session_side : std::uint8_t { acceptor, initiator };
+
+/// What a session does where engines differ.
+enum class session_style : std::uint8_t {
+    corro,
+    /// The order of checks, the texts and the ends of QuickFIX: for peers and tests that expect them. The guide has the
+    /// table of differences.
+    quickfix,
+};
 
 /// The names of a session, from this end. Empty ones are not sent and not compared.
 struct session_identity {
@@ -38,13 +48,18 @@ struct session_settings {
     std::chrono::seconds sending_time_tolerance{120};
     std::chrono::milliseconds logon_timeout{10'000};
     std::chrono::milliseconds logout_timeout{2'000};
+    session_style style = session_style::corro;
     time_precision precision = time_precision::milliseconds;
-    bool resets_on_logon = false;           ///< an initiator sends ResetSeqNumFlag (141); an acceptor resets for it
-    bool resets_on_logout = false;          ///< both numbers begin at 1 behind a Logout
-    bool resets_on_disconnect = false;      ///< both numbers begin at 1 behind the end of the connection
-    bool sends_next_expected = false;       ///< NextExpectedMsgSeqNum (789) in the Logon
+    bool resets_on_logon = false;       ///< an initiator sends ResetSeqNumFlag (141); an acceptor resets for it, and in
+                                        ///< QuickFIX's style for each Logon
+    bool resets_on_logout = false;      ///< both numbers begin at 1 behind a Logout
+    bool resets_on_disconnect = false;  ///< both numbers begin at 1 behind the end of the connection
+    bool sends_next_expected = false;   ///< NextExpectedMsgSeqNum (789) in the Logon
     std::size_t messages_kept_max = 1'024;  ///< behind a gap; those beyond are dropped, and come with the resend
     std::size_t bytes_kept_max = 1024U * 1024;
+    /// The dictionaries that the peer's messages are checked against; nullptr: the application checks them. May be
+    /// shared by any number of sessions.
+    std::shared_ptr<const validation> checked_by;
 };
 
 }  // namespace corro::fix
