@@ -50,6 +50,9 @@ enum class command_kind : std::uint8_t {
     /// The gateway's, between two connections of a session: its requests and answers are numbered from 1 again, and its
     /// open orders lose the names that they had by request. `day_begin` is the moment of the schedule that asks for it.
     reset_session_numbers = 29,
+    /// The gateway's, before messages of a session leave that are not answers but are numbered with them: after a crash
+    /// answers have the numbers that the client knows. Journaled, and told to the gateway by `messages_counted`.
+    count_messages = 30,
 };
 
 /// The three bytes behind the kind.
@@ -231,6 +234,26 @@ struct command {
     [[nodiscard]] constexpr const domain::reset_session_numbers& reset_session_numbers() const noexcept {
         return of(command_kind::reset_session_numbers, payload.reset_session_numbers);
     }
+    [[nodiscard]] constexpr domain::count_messages& count_messages() noexcept {
+        return of(command_kind::count_messages, payload.count_messages);
+    }
+    [[nodiscard]] constexpr const domain::count_messages& count_messages() const noexcept {
+        return of(command_kind::count_messages, payload.count_messages);
+    }
+    /// amend_order, cancel_order, cancel_orders, query_order: they may have a name of their own.
+    [[nodiscard]] constexpr bool may_have_name() const noexcept {
+        return names_order() || kind == command_kind::cancel_orders;
+    }
+    /// That name; 0: none. The answer comes behind a `request_named` then, and an amended order has the name from then
+    /// on. In FIX it is the ClOrdID (11) of a request that names its order by OrigClOrdID (41).
+    [[nodiscard]] constexpr client_order_id& request_name() noexcept {
+        CORRO_ASSERT(may_have_name());
+        return payload.cancel_order.request_name;
+    }
+    [[nodiscard]] constexpr const client_order_id& request_name() const noexcept {
+        CORRO_ASSERT(may_have_name());
+        return payload.cancel_order.request_name;
+    }
     /// amend_order, cancel_order, query_order: they name an open order, at the same place.
     [[nodiscard]] constexpr bool names_order() const noexcept {
         return kind == command_kind::amend_order || kind == command_kind::cancel_order ||
@@ -288,14 +311,19 @@ template <class... Payloads>
 inline constexpr bool have_header = ((has_header<Payloads> && offsetof(Payloads, arrival) == 72) && ...);
 static_assert(offsetof(any_payload, verdict) == 20 && offsetof(any_payload, request) == 24 &&
               offsetof(any_payload, is_operator) == 54 && offsetof(any_payload, arrival) == 72);
-static_assert(has_header<define_instrument> &&
-              have_header<enter_order, amend_order, cancel_order, cancel_orders, query_order, enter_quote,
-                          set_protection, change_phase, set_limits, kill_switch, settle_instrument,
-                          cancel_on_disconnect, new_trading_day, define_account, reset_session_numbers>);
+static_assert(
+    has_header<define_instrument> &&
+    have_header<enter_order, amend_order, cancel_order, cancel_orders, query_order, enter_quote, set_protection,
+                change_phase, set_limits, kill_switch, settle_instrument, cancel_on_disconnect, new_trading_day,
+                define_account, reset_session_numbers, count_messages>);
 
 template <class Payload>
 inline constexpr bool names_order = offsetof(Payload, order) == offsetof(cancel_order, order) &&
                                     offsetof(Payload, target_request) == offsetof(cancel_order, target_request);
 static_assert(names_order<amend_order> && names_order<query_order>);
+
+template <class... Payloads>
+inline constexpr bool have_name = ((offsetof(Payloads, request_name) == offsetof(cancel_order, request_name)) && ...);
+static_assert(have_name<amend_order, cancel_orders, query_order>);
 
 }  // namespace corro::domain

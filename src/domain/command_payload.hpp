@@ -105,7 +105,9 @@ struct amend_order {
     quantity_lots display_quantity{};  ///< see amend_flag
     unused<10> unused_3{};
     std::uint8_t is_operator = 0;
-    unused<13> unused_4{};
+    unused<1> unused_4{};
+    client_order_id request_name{};  ///< the request's own name, see `command::request_name`
+    unused<4> unused_5{};
     account_id other_account{};  ///< see amend_flag
     command_arrival arrival{};
 };
@@ -120,7 +122,9 @@ struct cancel_order {
     std::uint32_t target_request = 0;  ///< names the order when not 0 and `order` is 0: the request that entered it
     unused<22> unused_3{};
     std::uint8_t is_operator = 0;
-    unused<17> unused_4{};
+    unused<1> unused_4{};
+    client_order_id request_name{};  ///< the request's own name, see `command::request_name`
+    unused<8> unused_5{};
     command_arrival arrival{};
 };
 
@@ -137,7 +141,9 @@ struct cancel_orders {
     cancel_sides sides = cancel_sides::both;
     unused<1> unused_4{};
     std::uint8_t is_operator = 0;
-    unused<13> unused_5{};
+    unused<1> unused_5{};
+    client_order_id request_name{};  ///< the request's own name, see `command::request_name`
+    unused<4> unused_6{};
     account_id other_account{};  ///< for operators: whose orders; 0 for the sender's own
     command_arrival arrival{};
 };
@@ -154,7 +160,9 @@ struct query_order {
     std::uint32_t target_request = 0;  ///< names the order when not 0 and `order` is 0: the request that entered it
     unused<22> unused_4{};
     std::uint8_t is_operator = 0;
-    unused<17> unused_5{};
+    unused<1> unused_5{};
+    client_order_id request_name{};  ///< the request's own name, see `command::request_name`
+    unused<8> unused_6{};
     command_arrival arrival{};
 };
 
@@ -336,6 +344,22 @@ struct reset_session_numbers {
     command_arrival arrival{};
 };
 
+/// Messages of a session that are not answers, such as heartbeats of FIX, have got numbers among its answers.
+struct count_messages {
+    unused<8> unused_1{};
+    std::uint64_t number = 0;  ///< of the first of them; from 1
+    std::uint32_t count = 0;   ///< of messages
+    reject_reason verdict = reject_reason::none;
+    unused<3> unused_2{};
+    std::uint32_t request = 0;
+    unused<4> unused_3{};
+    std::uint64_t next_answer = 0;  ///< the answer that has the number behind them
+    unused<14> unused_4{};
+    std::uint8_t is_operator = 0;
+    unused<17> unused_5{};
+    command_arrival arrival{};
+};
+
 /// What every payload has. `reset_protection` has nothing else.
 struct any_payload {
     unused<20> unused_1{};
@@ -367,6 +391,7 @@ union command_payload {
     domain::new_trading_day new_trading_day;
     domain::define_account define_account;
     domain::reset_session_numbers reset_session_numbers;
+    domain::count_messages count_messages;
 
     constexpr command_payload() noexcept : enter_order{} {}
 };

@@ -28,6 +28,11 @@ enum class event_kind : std::uint8_t {
     order_executed = 4,  ///< one fill
     order_rejected = 5,  ///< a request was rejected, for `reason`
     trade_capture = 6,   ///< one side's record of a trade; of a settlement, when its trade and order are 0
+    /// count_messages: numbers are taken. For the gateway; it is not sent to clients.
+    messages_counted = 7,
+    /// The own name of an amend, a cancel, a mass cancel or a query; right before the messages of the request that go
+    /// to its session. For sessions whose protocol echoes such names; others are not sent it.
+    request_named = 8,
     quote_entered = 10,  ///< an enter_quote is done; after the messages of its sides
     /// The limits of the account's quotes have changed, or its quotes may trade again, or they have reached the limits:
     /// see `reason`.
@@ -166,6 +171,28 @@ struct numbers_reset {
     std::array<std::byte, 23> reserved{};
 };
 
+/// messages_counted.
+struct counted_messages {
+    std::uint64_t number{};       ///< as in the command
+    std::uint64_t next_answer{};  ///< as in the command
+    std::uint32_t count{};        ///< as in the command
+    account_id account{};
+    session_id session{};
+    std::array<std::byte, 12> reserved{};
+};
+
+/// request_named.
+struct named_request {
+    order_id order{};                ///< the open order that the request names; 0: none, or many
+    client_order_id client_order{};  ///< of that order, before the request; without an order, as the request has it
+    client_order_id name{};          ///< the request's own
+    account_id account{};
+    session_id session{};  ///< which sent the request
+    std::uint32_t request{};
+    std::uint8_t kind{};  ///< of the request, command_kind
+    std::array<std::byte, 3> reserved{};
+};
+
 /// order_added, order_reduced, order_deleted.
 struct public_order {
     order_id order{};
@@ -282,6 +309,8 @@ struct event {
         private_quote quote;
         domain::protection protection;
         domain::numbers_reset numbers_reset;
+        counted_messages counted;
+        named_request named;
         public_order book;
         domain::level level;
         domain::top top;
@@ -305,7 +334,7 @@ static_assert(std::is_trivially_copyable_v<event>);
 static_assert(sizeof(private_order) == 40 && sizeof(execution) == 40 && sizeof(capture) == 40);
 static_assert(sizeof(leg_fill) == 40);
 static_assert(sizeof(private_quote) == 40 && sizeof(protection) == 40);
-static_assert(sizeof(numbers_reset) == 40);
+static_assert(sizeof(numbers_reset) == 40 && sizeof(counted_messages) == 40 && sizeof(named_request) == 40);
 static_assert(sizeof(public_order) == 40 && sizeof(level) == 40 && sizeof(top) == 40);
 static_assert(sizeof(phase_state) == 40 && sizeof(auction_state) == 40 && sizeof(settlement) == 40);
 static_assert(sizeof(instrument_terms_said) == 40 && sizeof(instrument_legs_said) == 40 &&

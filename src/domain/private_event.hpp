@@ -19,6 +19,8 @@ namespace corro::domain {
         case event_kind::quote_entered: return e.quote.session;
         case event_kind::protection_changed: return e.protection.session;
         case event_kind::session_numbers_reset: return e.numbers_reset.session;
+        case event_kind::messages_counted: return e.counted.session;
+        case event_kind::request_named: return e.named.session;
         default: CORRO_ASSERT(!is_public(e.kind)); return e.order.session;
     }
 }
@@ -32,6 +34,8 @@ namespace corro::domain {
         case event_kind::quote_entered: return e.quote.account;
         case event_kind::protection_changed: return e.protection.account;
         case event_kind::session_numbers_reset: return e.numbers_reset.account;
+        case event_kind::messages_counted: return e.counted.account;
+        case event_kind::request_named: return e.named.account;
         default: CORRO_ASSERT(!is_public(e.kind)); return e.order.account;
     }
 }
@@ -43,7 +47,9 @@ namespace corro::domain {
         case event_kind::order_executed:
         case event_kind::trade_capture:
         case event_kind::leg_capture:
-        case event_kind::session_numbers_reset: return 0;
+        case event_kind::session_numbers_reset:
+        case event_kind::messages_counted: return 0;
+        case event_kind::request_named: return e.named.request;
         case event_kind::quote_entered: return e.quote.request;
         case event_kind::protection_changed: return e.protection.request;
         default: CORRO_ASSERT(!is_public(e.kind)); return e.order.request;

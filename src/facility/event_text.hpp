@@ -42,6 +42,10 @@ using payload_words = std::array<std::uint64_t, 5>;
     return {p.trade.value, p.order.value, static_cast<std::uint64_t>(p.price),
             word_of(p.quantity.value, p.account.value), word_of(p.session.value, p.reserved)};
 }
+[[nodiscard]] constexpr payload_words words_of(const domain::named_request& p) noexcept {
+    return {p.order.value, p.client_order.value, p.name.value, word_of(p.account.value, p.session.value),
+            word_of(p.request, p.kind)};
+}
 [[nodiscard]] constexpr payload_words words_of(const domain::public_order& p) noexcept {
     return {p.order.value, word_of(p.price), word_of(p.quantity.value, p.change.value), 0, 0};
 }

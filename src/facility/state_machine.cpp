@@ -66,13 +66,13 @@ facility::state_machine::state_machine(const facility_options& options, std::spa
 }
 
 inline void facility::state_machine::dispatch(const command& c) noexcept {
-    if (c.verdict() != reject_reason::none) return rejections_.refuse(c, c.verdict());
-    if (c.account.value >= engine_.accounts_count()) return rejections_.refuse(c, reject_reason::not_authorised);
+    if (c.verdict() != reject_reason::none) return refuse(c, c.verdict());
+    if (c.account.value >= engine_.accounts_count()) return refuse(c, reject_reason::not_authorised);
     switch (c.kind) {
         case command_kind::enter_order: return entry_.enter_order(c);
-        case command_kind::amend_order: return amending_.amend_order(c);
-        case command_kind::cancel_order: return cancels_.cancel_order(c);
-        case command_kind::cancel_orders: return cancels_.cancel_orders(c);
+        case command_kind::amend_order: announce_name(c); return amending_.amend_order(c);
+        case command_kind::cancel_order: announce_name(c); return cancels_.cancel_order(c);
+        case command_kind::cancel_orders: announce_name(c); return cancels_.cancel_orders(c);
         case command_kind::enter_quote: return quoting_.enter_quote(c);
         case command_kind::set_protection: return protection_.set_protection(c);
         case command_kind::reset_protection: return protection_.reset_protection(c);
@@ -80,15 +80,21 @@ inline void facility::state_machine::dispatch(const command& c) noexcept {
         case command_kind::set_limits: return controls_.set_limits(c);
         case command_kind::kill_switch: return controls_.kill_switch(c);
         case command_kind::settle_instrument: return settlement_.settle_instrument(c);
-        case command_kind::query_order: return requests_.query_order(c);
+        case command_kind::query_order: announce_name(c); return requests_.query_order(c);
         case command_kind::define_instrument: return definitions_.define_instrument(c);
         case command_kind::cancel_on_disconnect: return;  // only the gateway uses it, after a restart
         case command_kind::new_trading_day: return schedule_.begin_day(c);
         case command_kind::define_account: return account_definitions_.define_account(c);
         case command_kind::set_account_limits: return controls_.set_account_limits(c);
         case command_kind::reset_session_numbers: return requests_.reset_session_numbers(c);
+        case command_kind::count_messages: return writer_.messages_counted(c.count_messages());
         default: return rejections_.refuse(c, reject_reason::unknown_command);
     }
+}
+
+void facility::state_machine::refuse(const command& c, reject_reason reason) noexcept {
+    if (c.may_have_name()) announce_name(c);
+    rejections_.refuse(c, reason);
 }
 
 void facility::state_machine::apply(const command& c) noexcept {

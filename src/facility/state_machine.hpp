@@ -93,6 +93,13 @@ class facility::state_machine {
 
  private:
     [[gnu::always_inline]] void dispatch(const domain::command& c) noexcept;
+    /// Announces the request's own name, if it has one. @pre c.may_have_name() (asserted)
+    [[gnu::always_inline]] void announce_name(const domain::command& c) noexcept {
+        if (c.request_name().value != 0) [[unlikely]]
+            requests_.announce_name(c);
+    }
+    /// Refuses a command that its part does not see.
+    [[gnu::cold, gnu::noinline]] void refuse(const domain::command& c, domain::reject_reason reason) noexcept;
 
     void hash_books(state_hasher& hasher) const;
     void hash_order(state_hasher& hasher, std::uint32_t slot) const;

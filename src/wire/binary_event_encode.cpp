@@ -295,7 +295,9 @@ std::size_t encode(const domain::event& e, const domain::instrument& i, std::uin
         case event_kind::instrument_terms: return encode(from_terms(e), sequence, out);
         case event_kind::instrument_legs: return encode(from_legs(e), sequence, out);
         case event_kind::instrument_defined: return encode(from_defined(e), sequence, out);
-        case event_kind::session_numbers_reset: break;  // internal
+        case event_kind::session_numbers_reset:
+        case event_kind::messages_counted:
+        case event_kind::request_named: break;  // no message
     }
     return 0;
 }

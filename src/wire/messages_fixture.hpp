@@ -179,6 +179,7 @@ class message_maker {
             case domain::command_kind::define_account:
             case domain::command_kind::set_account_limits:
             case domain::command_kind::reset_session_numbers:
+            case domain::command_kind::count_messages:
             case domain::command_kind::cancel_on_disconnect: break;  // no message
         }
         return c;
@@ -326,7 +327,9 @@ class message_maker {
             case domain::event_kind::instrument_settled:
                 e.settlement = {.price = price(), .open_interest = volume()};
                 break;
-            case domain::event_kind::session_numbers_reset: break;  // no message
+            case domain::event_kind::session_numbers_reset:
+            case domain::event_kind::messages_counted:
+            case domain::event_kind::request_named: break;  // no message
         }
         return e;
     }

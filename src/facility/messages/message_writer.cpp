@@ -39,6 +39,31 @@ void message_writer::numbers_reset(domain::time_ns day_begin) noexcept {
         .numbers_reset = reset;
 }
 
+void message_writer::messages_counted(const domain::count_messages& counted) noexcept {
+    domain::counted_messages taken;
+    taken.number = counted.number;
+    taken.next_answer = counted.next_answer;
+    taken.count = counted.count;
+    taken.account = command_->account;
+    taken.session = command_->session;
+    buffer_.append(domain::event_kind::messages_counted, {}, domain::side::buy).counted = taken;
+}
+
+void message_writer::request_named(std::uint32_t slot) noexcept {
+    const bool has_order = slot != matching::engine::none;
+    domain::named_request named;
+    named.order = has_order ? engine_.id_of(slot) : domain::order_id{};
+    named.client_order = has_order ? orders_[slot].client_order : command_->client_order;
+    named.name = command_->request_name();
+    named.account = command_->account;
+    named.session = command_->session;
+    named.request = command_->request();
+    named.kind = static_cast<std::uint8_t>(command_->kind);
+    buffer_.write(scope_word(has_order ? ids_[engine_.level_of(slot).book] : command_->instrument,
+                             has_order ? orders_[slot].side : domain::side::buy),
+                  kind_word(domain::event_kind::request_named), named);
+}
+
 void message_writer::phase_changed(std::uint32_t book, domain::trading_phase phase, std::int64_t resume_time,
                                    domain::reject_reason reason) noexcept {
     buffer_.append(domain::event_kind::phase_changed, ids_[book], domain::side::buy, reason).phase = {

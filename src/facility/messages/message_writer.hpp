@@ -114,6 +114,11 @@ class message_writer {
     /// An operator's request is done.
     void request_done(domain::instrument_id instrument, domain::account_id account) noexcept;
     void numbers_reset(domain::time_ns day_begin) noexcept;
+    void messages_counted(const domain::count_messages& counted) noexcept;
+    /// The running command has a name of its own.
+    ///
+    /// @param slot  Of the open order that it names; matching::engine::none for none or many.
+    void request_named(std::uint32_t slot) noexcept;
     void phase_changed(std::uint32_t book, domain::trading_phase phase, std::int64_t resume_time,
                        domain::reject_reason reason) noexcept;
     void auction(domain::event_kind kind, std::uint32_t book, const matching::equilibrium& e) noexcept;

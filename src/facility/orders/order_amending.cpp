@@ -48,7 +48,7 @@ void order_amending::amend_order(const command& c) noexcept {
         return;
     }
     orders_[slot].total = a.total;
-    if (a.account != orders_[slot].account) [[unlikely]]
+    if (a.account != orders_[slot].account || a.name != orders_[slot].client_order) [[unlikely]]
         change_owner(slot, a, order.total());
     if (level.is_waiting) {
         amend_waiting(level.book, slot, order, a);
@@ -70,9 +70,10 @@ reject_reason order_amending::check_amend(const command& c, std::uint32_t slot, 
     const domain::instrument& instrument = instruments_[level.book];
     a.account = changes(domain::amend_flag::account) ? wanted.other_account : record.account;
     a.position = record.position;
+    a.name = wanted.request_name.value != 0 ? wanted.request_name : record.client_order;
     const bool moves = a.account != record.account;
-    if (moves) {
-        if (const reject_reason reason = check_move(record, a.account); reason != reject_reason::none) return reason;
+    if (moves || a.name != record.client_order) [[unlikely]] {
+        if (const reject_reason reason = check_owner(record, a); reason != reject_reason::none) return reason;
     }
     const std::uint32_t rules =
         std::uint32_t{phases_.flags(level.book)} | accounts_.flags(a.account) | accounts_.flags(record.account);
@@ -137,22 +138,24 @@ reject_reason order_amending::check_amend(const command& c, std::uint32_t slot, 
                          instrument);
 }
 
-reject_reason order_amending::check_move(const order_record& record, domain::account_id account) const noexcept {
-    if (account.value >= engine_.accounts_count()) return reject_reason::not_authorised;
-    const std::uint32_t firm = accounts_.firm(record.account);
-    if (firm == 0 || firm != accounts_.firm(account)) return reject_reason::not_authorised;
-    return orders_.find(account, record.client_order) != order_directory::none
-               ? reject_reason::duplicate_client_order_id
-               : reject_reason::none;
+reject_reason order_amending::check_owner(const order_record& record, const amendment& a) const noexcept {
+    if (a.account != record.account) {
+        if (a.account.value >= engine_.accounts_count()) return reject_reason::not_authorised;
+        const std::uint32_t firm = accounts_.firm(record.account);
+        if (firm == 0 || firm != accounts_.firm(a.account)) return reject_reason::not_authorised;
+    }
+    return orders_.find(a.account, a.name) != order_directory::none ? reject_reason::duplicate_client_order_id
+                                                                    : reject_reason::none;
 }
 
 void order_amending::change_owner(std::uint32_t slot, const amendment& a, std::uint32_t open) noexcept {
     order_record& record = orders_[slot];
+    if (a.account == record.account) return orders_.rename(slot, a.name);
     if ((record.flags & record_flag::counted) != 0) {
         exposures_.remove_order(record.account, record.position, record.side, open);
         record.flags &= static_cast<std::uint8_t>(~record_flag::counted);
     }
-    orders_.move(slot, a.account, a.position);
+    orders_.move(slot, a.account, a.position, a.name);
     if (accounts_.is_limited(a.account)) {
         record.flags |= record_flag::counted;
         exposures_.add_order(record.account, record.position, record.side, open);

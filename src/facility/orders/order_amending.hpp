@@ -57,6 +57,7 @@ class order_amending {
         domain::price_ticks trigger{};
         std::uint32_t display = 0;
         domain::account_id account{};
+        domain::client_order_id name{};
         std::uint32_t position = 0;
     };
 
@@ -64,10 +65,9 @@ class order_amending {
     [[nodiscard]] domain::reject_reason check_amend(const domain::command& c, std::uint32_t slot,
                                                     const matching::level_state& level,
                                                     const matching::order_view& order, amendment& a) noexcept;
-    /// The reason why the order may not move to another account, or none.
-    [[nodiscard]] domain::reject_reason check_move(const order_record& record,
-                                                   domain::account_id account) const noexcept;
-    /// Moves an order's records to another account.
+    /// The reason why the order may not have another account or name, or none. @pre It gets one.
+    [[nodiscard]] domain::reject_reason check_owner(const order_record& record, const amendment& a) const noexcept;
+    /// Moves an order's records to another account, or gives it another name.
     void change_owner(std::uint32_t slot, const amendment& a, std::uint32_t open) noexcept;
     void amend_waiting(std::uint32_t book, std::uint32_t slot, const matching::order_view& order,
                        const amendment& a) noexcept;

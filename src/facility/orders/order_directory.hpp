@@ -169,17 +169,18 @@ class order_directory {
         r.request = 0;
     }
 
-    /// Moves the order to another account, which must have no open order with its client order id. Removes its request
-    /// number, because a later reset of the session's numbers looks only at orders of the session's account.
-    void move(std::uint32_t slot, domain::account_id account, std::uint32_t position) noexcept {
-        order_record& r = records_[slot];
+    /// Moves the order to another account, where it has the client order id `name`; no open order of the account may
+    /// have it. Removes its request number, because a later reset of the session's numbers looks only at orders of the
+    /// session's account.
+    void move(std::uint32_t slot, domain::account_id account, std::uint32_t position,
+              domain::client_order_id name) noexcept {
         forget_request(slot);
-        if (r.client_order.value != 0) {
-            by_client_order_.erase(hash(r.account, r.client_order), slot);
-            by_client_order_.insert(hash(account, r.client_order), slot);
-        }
-        r.account = account;
-        r.position = position;
+        index_as(slot, account, name);
+        records_[slot].position = position;
+    }
+    /// Gives the order another client order id, which no open order of its account may have.
+    void rename(std::uint32_t slot, domain::client_order_id name) noexcept {
+        index_as(slot, records_[slot].account, name);
     }
 
     /// Saves the record of an open order, or loads it and adds the order to the indices.
@@ -206,6 +207,14 @@ class order_directory {
     void transfer(base::archive& a) noexcept { expiries_.transfer(a); }
 
  private:
+    void index_as(std::uint32_t slot, domain::account_id account, domain::client_order_id name) noexcept {
+        order_record& r = records_[slot];
+        if (r.client_order.value != 0) by_client_order_.erase(hash(r.account, r.client_order), slot);
+        r.account = account;
+        r.client_order = name;
+        if (name.value != 0) by_client_order_.insert(hash(account, name), slot);
+    }
+
     // Most clients count their ids: four consecutive ids have their home in one bucket, so that one cache line has the
     // newest orders of a client. The index finds homes by the low bits of a hash and compares all bits.
     static constexpr unsigned neighbours_bits = 2;

@@ -3,7 +3,22 @@
 namespace corro::facility {
 
 using domain::command;
+using domain::command_kind;
 using domain::reject_reason;
+
+namespace {
+
+/// Whether the request is about one order; a mass cancel and a query of all are not.
+[[nodiscard]] bool is_about_one(const command& c) noexcept {
+    return c.names_order() && (c.kind != command_kind::query_order || c.query_order().flags == 0);
+}
+
+}  // namespace
+
+void session_requests::announce_name(const command& c) noexcept {
+    if (!is_about_one(c)) return writer_.request_named(matching::engine::none);
+    writer_.request_named(lookup_.find(c, c.named_order(), c.named_request()).slot);
+}
 
 void session_requests::query_order(const command& c) noexcept {
     const domain::query_order& wanted = c.query_order();

@@ -1,5 +1,5 @@
 // Requests of a session about its orders: the state of one, of all, and the reset of request numbers at the start of a
-// day.
+// day; and the names that its requests have.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,8 @@ class session_requests {
                      message_writer& writer, rejections& rejects)
         : lookup_(lookup), engine_(engine), orders_(orders), writer_(writer), rejections_(rejects) {}
 
+    /// Announces the name of a request that has one: to the session that sent it, before all its other messages.
+    void announce_name(const domain::command& c) noexcept;
     void query_order(const domain::command& c) noexcept;
     void reset_session_numbers(const domain::command& c) noexcept;
 
