@@ -161,12 +161,22 @@ std::string hexadecimal(const wire::api_key& key) {
 void print_how_to_connect(const node::configuration& c, const node::venue& exchange) {
     fmt::print("order entry  {}   Corro Binary, docs/spec/corro_binary.md\n",
                exchange.order_entry_endpoint().to_string());
+    if (const auto fix = exchange.fix_endpoint()) {
+        fmt::print("FIX          {}   FIX 4.2, 4.4, 5.0; docs/spec/fix.md\n", fix->to_string());
+    }
     fmt::print("feed         {}   SoupBinTCP, docs/spec/market_data.md\n", exchange.feed_endpoint().to_string());
     fmt::print("snapshots    {}\n", exchange.snapshot_endpoint().to_string());
     for (const gateway::account& a : c.accounts) {
         if (a.name == traffic_account) continue;
         fmt::print("log on as    account {} ({}), {} sessions, key {}\n", a.id.value, a.name, a.sessions_count,
                    hexadecimal(a.key));
+    }
+    for (const gateway::account& a : c.accounts) {
+        for (const std::string& name : a.fix_names) {
+            if (name.empty()) continue;
+            fmt::print("by FIX       SenderCompID {}, TargetCompID {}, Password: the key of {}\n", name, c.fix_comp_id,
+                       a.name);
+        }
     }
     std::fflush(stdout);
 }

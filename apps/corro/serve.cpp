@@ -241,6 +241,7 @@ int serve(const serve_options& options) {
                configuration.instruments.size(), division_of(configuration), context.backend_name(),
                threads_of(configuration));
     fmt::print("  order entry  {}\n", venue.order_entry_endpoint().to_string());
+    if (const auto fix = venue.fix_endpoint()) fmt::print("  FIX          {}\n", fix->to_string());
     print_partitions(venue, configuration);
     fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables, SIGUSR2 writes a snapshot.\n");
     std::fflush(stdout);

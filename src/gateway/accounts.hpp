@@ -28,6 +28,9 @@ struct account {
     std::vector<wire::api_key> more_keys;  ///< equally valid, so that a client can change its key
     std::uint32_t sessions_count = 1;      ///< connections that the account may have at once
     domain::session_id first_session{};    ///< given by the directory
+    /// The names (SenderCompID) of the sessions that speak FIX, by session number from 1; the others, those without a
+    /// name, speak Corro Binary.
+    std::vector<std::string> fix_names;
     /// Not empty: a drop copy. Its sessions enter nothing and receive the answers of these accounts.
     std::vector<domain::account_id> copies_of;
     bool is_operator = false;       ///< may halt, set limits and use every kill switch
@@ -37,6 +40,11 @@ struct account {
     bool is_of_journal = false;
     /// Its limits in the configuration; nothing: those that operators set.
     std::optional<domain::account_limits> limits;
+
+    /// @param session_number  From 1.
+    [[nodiscard]] bool speaks_fix(std::uint32_t session_number) const noexcept {
+        return session_number <= fix_names.size() && !fix_names[session_number - 1].empty();
+    }
 };
 
 /// The id of the account's key that made a proof; nothing if no key of the account did, or another one than the

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <string>
+#include <type_traits>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -20,10 +22,11 @@ namespace {
 // | offset | size | meaning |
 // |--------|------|---------|
 // | 0      | 8    | "CORROANS" |
-// | 8      | 4    | version of this form: 2 |
+// | 8      | 4    | version of this form: 2, or 3 with detailed answers |
 // | 12     | 4    | number of sessions n |
 // | 16     | 48 n | of each session from 1: see below |
 // |        | 64 m | the answers that are kept, session by session, oldest first; domain::event as it stands in memory |
+// |        |      | version 3: the details, see below |
 // | end-4  | 4    | CRC-32C of everything before |
 //
 // Of a session:
@@ -39,8 +42,20 @@ namespace {
 // | 44     | 4    | 1 if a reset is not in all partitions |
 //
 // In version 1 a session has the first 24 bytes only.
+//
+// The details:
+//
+// | size | meaning |
+// |------|---------|
+// | 4    | sessions with detailed answers |
+// |      | of each: 4 session, 4 notes, 4 bit 1: older notes are forgotten, 4 zero; per note 8 number, 8 next answer, |
+// |      | 8 count |
+// | 8    | partly filled open orders |
+// |      | of each, by id: 8 order, 8 value of the fills, 8 lots |
+// | 8    | the size of all this, these 8 bytes included |
 constexpr std::array<char, 8> magic{'C', 'O', 'R', 'R', 'O', 'A', 'N', 'S'};
-constexpr std::uint32_t version = 2;
+constexpr std::uint32_t version = 3;
+constexpr std::uint32_t version_without_details = 2;
 constexpr std::size_t head_bytes = 16;
 constexpr std::size_t session_bytes = 48;
 constexpr std::size_t session_bytes_of_version_1 = 24;
@@ -95,13 +110,123 @@ std::uint64_t answer_log::append(const domain::event& event) noexcept {
     CORRO_ASSERT(id.value != 0 && id.value < sessions_.size());
     if (event.kind == domain::event_kind::session_numbers_reset) [[unlikely]] {
         begin_again(sessions_[id.value], event.numbers_reset);
+        if (is_detailed(id) && event.numbers_reset.is_partial == 0) {
+            detailed_[detailed_by_session_[id.value] - 1] = detailed_session(id);
+        }
         return 0;
     }
+    if (event.kind == domain::event_kind::messages_counted) [[unlikely]] {
+        if (!is_detailed(id)) return 0;
+        message_numbers& numbers = detailed_[detailed_by_session_[id.value] - 1].numbers;
+        session& s = sessions_[id.value];
+        if (s.next_answer == 1 && numbers.notes().empty()) s.begun = event.time;
+        numbers.add({event.counted.number, event.counted.next_answer, event.counted.count});
+        numbers.forget_before(first_detailed_kept(id));
+        return 0;
+    }
+    if (!detailed_.empty()) event_fills_ = fills_.take(event);
     for (const domain::session_id copy : copies_of(domain::account_of(event))) {
-        if (copy != id) append(sessions_[copy.value], event);
+        if (copy != id) append_to(copy, event);
     }
     const bool is_misled = CORRO_DEFECT(answer_to_another_session) && event.command.value % 64 == 0;
-    return append(sessions_[is_misled ? id.value % sessions_count() + 1 : id.value], event);
+    return append_to(is_misled ? domain::session_id{id.value % sessions_count() + 1} : id, event);
+}
+
+std::uint64_t answer_log::append_to(domain::session_id id, const domain::event& event) noexcept {
+    if (is_detailed(id)) return append_detailed(detailed_[detailed_by_session_[id.value] - 1], event);
+    if (event.kind == domain::event_kind::request_named) return 0;
+    return append(sessions_[id.value], event);
+}
+
+// A request_named is kept until the messages that it announces. Only of a mass cancel that is not refused it is an
+// answer of its own.
+std::uint64_t answer_log::append_detailed(detailed_session& d, const domain::event& event) noexcept {
+    session& s = sessions_[d.id.value];
+    answer_details details;
+    details.value = event_fills_.value;
+    details.filled = domain::quantity_lots{event_fills_.lots};
+    switch (event.kind) {
+        case domain::event_kind::request_named:
+            // In a venue of partitions each of them tells the name of a mass cancel.
+            if (event.named.request == d.named.request && d.has_report) return 0;
+            d.named = event.named;
+            d.has_report = false;
+            return 0;
+        case domain::event_kind::order_executed:
+            details.name = event.execution.client_order;
+            return append_pair(s, event, details);
+        case domain::event_kind::order_entered:
+        case domain::event_kind::order_amended:
+        case domain::event_kind::order_cancelled:
+        case domain::event_kind::order_rejected:
+        case domain::event_kind::order_status: break;
+        default: return 0;
+    }
+    details.name = event.order.client_order;
+    const bool is_named = d.named.request != 0 && event.order.request == d.named.request;
+    if (!is_named) return append_pair(s, event, details);
+    const bool is_mass = d.named.kind == static_cast<std::uint8_t>(domain::command_kind::cancel_orders);
+    const bool is_refusal = event.kind == domain::event_kind::order_rejected;
+    if (is_mass && !is_refusal) {
+        if (!d.has_report) {
+            domain::event report;
+            report.command = event.command;
+            report.time = event.time;
+            report.kind = domain::event_kind::request_named;
+            report.named = d.named;
+            answer_details of_report;
+            of_report.name = d.named.name;
+            of_report.request_kind = d.named.kind;
+            append_pair(s, report, of_report);
+            d.has_report = true;
+        }
+        return append_pair(s, event, details);
+    }
+    details.name = d.named.name;
+    details.of_order = d.named.client_order;
+    details.request_kind = d.named.kind;
+    // An amend has consequences behind its answer, and those are of the order.
+    if (!is_mass) d.named = {};
+    return append_pair(s, event, details);
+}
+
+std::uint64_t answer_log::append_pair(session& s, const domain::event& event, const answer_details& details) noexcept {
+    append(s, event);
+    domain::event place;
+    static_assert(sizeof place == sizeof details);
+    std::memcpy(static_cast<void*>(&place), &details, sizeof details);
+    return append(s, place);
+}
+
+bool answer_log::is_of_before(domain::session_id id, domain::time_ns moment) const noexcept {
+    const session& s = at(id);
+    const bool is_used = s.next_answer != 1 || (is_detailed(id) && !numbers(id).notes().empty());
+    return s.is_partly_reset || (is_used && s.begun < moment && s.day_begin != moment);
+}
+
+void answer_log::set_detailed(domain::session_id id) {
+    CORRO_ASSERT(id.value != 0 && id.value < sessions_.size());
+    if (is_detailed(id)) return;
+    if (detailed_by_session_.empty()) detailed_by_session_.resize(sessions_.size());
+    detailed_.emplace_back(id);
+    detailed_by_session_[id.value] = static_cast<std::uint32_t>(detailed_.size());
+}
+
+const message_numbers& answer_log::numbers(domain::session_id id) const noexcept {
+    CORRO_ASSERT(is_detailed(id));
+    return detailed_[detailed_by_session_[id.value] - 1].numbers;
+}
+
+std::optional<answer_log::detailed_answer> answer_log::find_detailed(domain::session_id id, std::uint64_t answer,
+                                                                     cursor& near) const noexcept {
+    if (answer == 0) return std::nullopt;
+    const std::uint64_t number = (answer - 1) * numbers_per_detailed + 1;
+    const std::span<const domain::event> found = find_run(id, number, near);
+    if (found.size() < numbers_per_detailed) return std::nullopt;
+    std::optional<detailed_answer> answered(std::in_place);
+    answered->event = found[0];
+    std::memcpy(static_cast<void*>(&answered->details), static_cast<const void*>(&found[1]), sizeof(answer_details));
+    return answered;
 }
 
 void answer_log::copy(domain::account_id account, domain::session_id to) {
@@ -112,7 +237,7 @@ void answer_log::copy(domain::account_id account, domain::session_id to) {
 
 std::uint64_t answer_log::append(session& s, const domain::event& event) noexcept {
     const std::uint64_t number = s.next_answer;
-    if (number == 1) s.begun = event.time;
+    if (number == 1 && s.begun.value == 0) s.begun = event.time;
     if ((number - 1) % answers_per_block == 0 || s.last_block == no_block) {
         const std::uint32_t block = free_block_for(s);
         next_block_[block] = no_block;
@@ -222,6 +347,8 @@ void answer_log::clear() noexcept {
     blocks_used_ = 0;
     free_block_ = no_block;
     steal_from_ = 1;
+    fills_.clear();
+    for (detailed_session& d : detailed_) d = detailed_session(d.id);
 }
 
 void answer_log::save(std::vector<std::byte>& into, const std::vector<bool>& chosen) const {
@@ -230,7 +357,7 @@ void answer_log::save(std::vector<std::byte>& into, const std::vector<bool>& cho
     const session nothing;
     const std::size_t begin = into.size();
     for (const char letter : magic) into.push_back(static_cast<std::byte>(letter));
-    put<std::uint32_t>(into, version);
+    put<std::uint32_t>(into, detailed_.empty() ? version_without_details : version);
     put<std::uint32_t>(into, sessions_count());
     for (std::size_t id = 1; id < sessions_.size(); ++id) {
         const session& s = is_chosen(id) ? sessions_[id] : nothing;
@@ -252,7 +379,79 @@ void answer_log::save(std::vector<std::byte>& into, const std::vector<bool>& cho
             into.insert(into.end(), bytes, bytes + sizeof(domain::event));
         }
     }
+    if (!detailed_.empty()) save_details(into, chosen);
     put<std::uint32_t>(into, base::crc32c(std::span(into).subspan(begin)));
+}
+
+void answer_log::save_details(std::vector<std::byte>& into, const std::vector<bool>& chosen) const {
+    const std::size_t begin = into.size();
+    put<std::uint32_t>(into, static_cast<std::uint32_t>(detailed_.size()));
+    const message_numbers nothing;
+    for (const detailed_session& d : detailed_) {
+        const message_numbers& numbers = chosen.empty() || chosen[d.id.value] ? d.numbers : nothing;
+        put<std::uint32_t>(into, d.id.value);
+        put<std::uint32_t>(into, static_cast<std::uint32_t>(numbers.notes().size()));
+        put<std::uint32_t>(into, numbers.has_forgotten() ? 1 : 0);
+        put<std::uint32_t>(into, 0);
+        for (const message_numbers::note& n : numbers.notes()) {
+            put<std::uint64_t>(into, n.number);
+            put<std::uint64_t>(into, n.next_answer);
+            put<std::uint64_t>(into, n.count);
+        }
+    }
+    // By id, so that equal logs are saved as equal bytes.
+    std::vector<std::pair<std::uint64_t, order_fills::totals>> orders;
+    fills_.for_each([&](std::uint64_t order, const order_fills::totals& t) { orders.emplace_back(order, t); });
+    std::ranges::sort(orders, {}, [](const auto& each) { return each.first; });
+    put<std::uint64_t>(into, orders.size());
+    for (const auto& [order, t] : orders) {
+        put<std::uint64_t>(into, order);
+        put<std::int64_t>(into, t.value);
+        put<std::uint64_t>(into, t.lots);
+    }
+    put<std::uint64_t>(into, into.size() - begin + sizeof(std::uint64_t));
+}
+
+std::string answer_log::read_details(std::span<const std::byte> saved, std::vector<detailed_session>& into,
+                                     std::vector<std::pair<domain::order_id, order_fills::totals>>& fills) const {
+    constexpr const char* too_short = "their details end too early";
+    constexpr std::size_t record_bytes = 24;
+    std::size_t at = 0;
+    const auto has = [&](std::size_t bytes) { return saved.size() - at >= bytes; };
+    const auto next = [&]<class T>(std::type_identity<T>) {
+        const T value = base::load_le<T>(saved.data() + at);
+        at += sizeof(T);
+        return value;
+    };
+    if (!has(4)) return too_short;
+    const auto sessions = next(std::type_identity<std::uint32_t>());
+    for (std::uint32_t i = 0; i < sessions; ++i) {
+        if (!has(16)) return too_short;
+        detailed_session d(domain::session_id{next(std::type_identity<std::uint32_t>())});
+        const auto count = next(std::type_identity<std::uint32_t>());
+        const bool has_forgotten = next(std::type_identity<std::uint32_t>()) != 0;
+        at += 4;
+        if (!has(count * record_bytes)) return too_short;
+        std::vector<message_numbers::note> notes(count);
+        for (message_numbers::note& n : notes) {
+            n.number = next(std::type_identity<std::uint64_t>());
+            n.next_answer = next(std::type_identity<std::uint64_t>());
+            n.count = next(std::type_identity<std::uint64_t>());
+        }
+        if (!d.numbers.load(std::move(notes), has_forgotten)) return "the numbers of messages contradict each other";
+        into.push_back(std::move(d));
+    }
+    if (!has(8)) return too_short;
+    const auto orders = next(std::type_identity<std::uint64_t>());
+    if (orders > saved.size() / record_bytes || !has(static_cast<std::size_t>(orders) * record_bytes)) return too_short;
+    for (std::uint64_t i = 0; i < orders; ++i) {
+        const domain::order_id order{next(std::type_identity<std::uint64_t>())};
+        order_fills::totals t;
+        t.value = next(std::type_identity<std::int64_t>());
+        t.lots = static_cast<std::uint32_t>(next(std::type_identity<std::uint64_t>()));
+        fills.emplace_back(order, t);
+    }
+    return at == saved.size() ? std::string() : too_short;
 }
 
 std::string answer_log::load(std::span<const std::byte> saved) {
@@ -269,9 +468,23 @@ std::string answer_log::load(std::span<const std::byte> saved) {
     const std::size_t count = base::load_le<std::uint32_t>(body.data() + 12);
     if (body.size() < head_bytes + count * record_bytes) return "they end too early";
 
+    const std::size_t events_begin = head_bytes + count * record_bytes;
+    std::vector<detailed_session> detailed;
+    std::vector<std::pair<domain::order_id, order_fills::totals>> fills;
+    std::size_t details_bytes = 0;
+    if (form > version_without_details) {
+        if (body.size() < events_begin + sizeof(std::uint64_t)) return "they end too early";
+        details_bytes = base::load_le<std::uint64_t>(body.data() + body.size() - sizeof(std::uint64_t));
+        if (details_bytes < sizeof(std::uint64_t) || details_bytes > body.size() - events_begin) {
+            return "they end too early";
+        }
+        const std::string problem =
+            read_details(body.last(details_bytes).first(details_bytes - sizeof(std::uint64_t)), detailed, fills);
+        if (!problem.empty()) return problem;
+    }
     std::vector<session> sessions(std::max(sessions_.size(), count + 1));
     std::size_t answers = 0;
-    const std::size_t answers_there = (body.size() - head_bytes - count * record_bytes) / sizeof(domain::event);
+    const std::size_t answers_there = (body.size() - events_begin - details_bytes) / sizeof(domain::event);
     for (std::size_t i = 0; i < count; ++i) {
         const std::byte* const from = body.data() + head_bytes + i * record_bytes;
         session& s = sessions[i + 1];
@@ -294,10 +507,23 @@ std::string answer_log::load(std::span<const std::byte> saved) {
             return "they are of more sessions than the venue has now";
         }
     }
-    const std::size_t events_begin = head_bytes + count * record_bytes;
-    if (body.size() != events_begin + answers * sizeof(domain::event)) return "they end too early";
+    if (body.size() != events_begin + answers * sizeof(domain::event) + details_bytes) return "they end too early";
+    for (std::size_t id = 1; id <= std::min<std::size_t>(count, sessions_count()); ++id) {
+        const session& s = sessions[id];
+        if (s.next_answer == 1) continue;
+        const bool was_detailed = std::ranges::any_of(detailed, [id](const auto& d) { return d.id.value == id; });
+        if (was_detailed == is_detailed(domain::session_id{static_cast<std::uint32_t>(id)})) continue;
+        return "session " + std::to_string(id) + (was_detailed ? " spoke FIX" : " spoke Corro Binary") +
+               ", and its numbers are of that protocol: give the account another session for the new one";
+    }
 
     clear();
+    for (detailed_session& d : detailed) {
+        if (!is_detailed(d.id)) continue;  // never used
+        detailed_session& here = detailed_[detailed_by_session_[d.id.value] - 1];
+        here.numbers = std::move(d.numbers);
+    }
+    for (const auto& [order, t] : fills) fills_.load(order, t);
     const std::byte* from = body.data() + events_begin;
     for (std::size_t id = 1; id <= std::min<std::size_t>(count, sessions_count()); ++id) {
         session& s = sessions_[id];

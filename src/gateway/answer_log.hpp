@@ -12,6 +12,10 @@
 // A session_numbers_reset starts the numbers of its session at 1 again; the answers kept of it are dropped. The log
 // keeps the time of answer 1 and the scheduled time of the last reset, so that one scheduled time causes one reset.
 //
+// Sessions with detailed answers: FIX says more of an order than an event does, and numbers other messages too. Such a
+// session's answers take two numbers each, for the event and for its answer_details; events that such protocols have no
+// message for are left out. Its message_numbers say which number each answer has for the client.
+//
 // Layout: answer_log.cpp has the table of what `save` writes.
 // Limits: answer_log_options. Threads: one.
 // Cost:   `append` copies 64 bytes and allocates nothing; memory is reserved when the log is made and touched then or,
@@ -22,8 +26,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/page_touch.hpp"
@@ -31,7 +37,9 @@
 #include "domain/command.hpp"
 #include "domain/event.hpp"
 #include "domain/types.hpp"
+#include "gateway/answer_details.hpp"
 #include "gateway/limits.hpp"
+#include "gateway/message_numbers.hpp"
 
 namespace corro::gateway {
 
@@ -59,6 +67,12 @@ class answer_log {
     /// and the same at every start of the venue.
     void copy(domain::account_id account, domain::session_id to);
 
+    /// From now on the session has detailed answers. For set-up, as `copy`.
+    void set_detailed(domain::session_id id);
+    [[nodiscard]] bool is_detailed(domain::session_id id) const noexcept {
+        return id.value < detailed_by_session_.size() && detailed_by_session_[id.value] != 0;
+    }
+
     /// The sessions that get a copy.
     [[nodiscard]] std::span<const domain::session_id> copies_of(domain::account_id account) const noexcept {
         return account.value < copies_.size() ? std::span<const domain::session_id>(copies_[account.value])
@@ -66,8 +80,9 @@ class answer_log {
     }
 
     /// Keeps a private event and gives it the next answer number of its session, which is returned; and that of every
-    /// session that gets a copy, which is then the one before its `next_answer`. A session_numbers_reset gets no
-    /// number, returns 0, and starts the session's numbers at 1 again unless it is partial.
+    /// session that gets a copy, which is then the one before its `next_answer`. Returns 0 for what gets no number: a
+    /// session_numbers_reset, which starts the session's numbers at 1 again unless it is partial, a messages_counted,
+    /// and what the session's protocol has no message for.
     /// @pre  The event's session is one of the log's (asserted).
     std::uint64_t append(const domain::event& event) noexcept;
 
@@ -79,10 +94,7 @@ class answer_log {
     [[nodiscard]] std::uint32_t days_count(domain::session_id id) const noexcept { return at(id).days_count; }
     /// Whether a reset for the scheduled time `moment` is due: the numbers were used before it, and the last reset was
     /// for another time. Always true after a partial reset.
-    [[nodiscard]] bool is_of_before(domain::session_id id, domain::time_ns moment) const noexcept {
-        const session& s = at(id);
-        return s.is_partly_reset || (s.next_answer != 1 && s.begun < moment && s.day_begin != moment);
-    }
+    [[nodiscard]] bool is_of_before(domain::session_id id, domain::time_ns moment) const noexcept;
     [[nodiscard]] bool is_partly_reset(domain::session_id id) const noexcept { return at(id).is_partly_reset; }
     /// The oldest answer that is kept; `next_answer` when there is none.
     [[nodiscard]] std::uint64_t first_kept(domain::session_id id) const noexcept { return at(id).first_kept; }
@@ -107,6 +119,25 @@ class answer_log {
     /// The same, with those behind it that lie in one piece. Empty when the answer is not kept, or not given yet.
     [[nodiscard]] std::span<const domain::event> find_run(domain::session_id id, std::uint64_t number,
                                                           cursor& near) const noexcept;
+
+    /// An answer of a session with detailed answers.
+    struct detailed_answer {
+        domain::event event;
+        answer_details details;
+    };
+    /// How many detailed answers the session was ever given since its last reset; they count from 1.
+    [[nodiscard]] std::uint64_t detailed_count(domain::session_id id) const noexcept {
+        return (at(id).next_answer - 1) / numbers_per_detailed;
+    }
+    /// The oldest detailed answer that is kept; the one behind the last when there is none.
+    [[nodiscard]] std::uint64_t first_detailed_kept(domain::session_id id) const noexcept {
+        return (at(id).first_kept - 1) / numbers_per_detailed + 1;
+    }
+    /// One of them; nothing when it is not kept, or not given yet. @pre is_detailed(id).
+    [[nodiscard]] std::optional<detailed_answer> find_detailed(domain::session_id id, std::uint64_t answer,
+                                                               cursor& near) const noexcept;
+    /// The numbers of its messages. @pre is_detailed(id) (asserted).
+    [[nodiscard]] const message_numbers& numbers(domain::session_id id) const noexcept;
 
     /// The number of a session's newest answers that are kept in any case.
     [[nodiscard]] std::uint64_t newest_kept_count() const noexcept {
@@ -147,11 +178,30 @@ class answer_log {
         bool is_partly_reset = false;
     };
 
+    static constexpr std::uint64_t numbers_per_detailed = 2;
+    static_assert(answers_per_block % numbers_per_detailed == 0, "an answer and its details are in one block");
+
+    /// What a session with detailed answers has beside its answers.
+    struct detailed_session {
+        explicit detailed_session(domain::session_id of) : id(of) {}
+
+        domain::session_id id;
+        message_numbers numbers;
+        domain::named_request named{};  ///< the request with a name whose messages come
+        bool has_report = false;        ///< it has an answer of its own
+    };
+
     [[nodiscard]] const session& at(domain::session_id id) const noexcept;
     [[nodiscard]] domain::event* slot(std::uint32_t block, std::uint64_t number) const noexcept {
         return events_.get() + std::size_t{block} * answers_per_block + (number - 1) % answers_per_block;
     }
     std::uint64_t append(session& s, const domain::event& event) noexcept;
+    std::uint64_t append_to(domain::session_id id, const domain::event& event) noexcept;
+    std::uint64_t append_detailed(detailed_session& d, const domain::event& event) noexcept;
+    std::uint64_t append_pair(session& s, const domain::event& event, const answer_details& details) noexcept;
+    void save_details(std::vector<std::byte>& into, const std::vector<bool>& chosen) const;
+    [[nodiscard]] std::string read_details(std::span<const std::byte> saved, std::vector<detailed_session>& into,
+                                           std::vector<std::pair<domain::order_id, order_fills::totals>>& fills) const;
     [[nodiscard]] std::uint32_t block_of(const session& s, std::uint64_t number) const noexcept;
     [[nodiscard]] std::uint32_t free_block_for(session& wanting) noexcept;
     [[nodiscard]] std::uint32_t drop_oldest_answers(session& s) noexcept;
@@ -166,6 +216,10 @@ class answer_log {
     std::size_t steal_from_ = 1;           ///< where the search for a session with more than its share goes on
     std::vector<session> sessions_;        ///< by id
     std::vector<std::vector<domain::session_id>> copies_;  ///< by account
+    std::vector<detailed_session> detailed_;               ///< in the order of `set_detailed`
+    std::vector<std::uint32_t> detailed_by_session_;       ///< place in `detailed_` plus 1; 0: none
+    order_fills fills_;                                    ///< only if there are sessions with detailed answers
+    order_fills::totals event_fills_;                      ///< of the order of the event that is appended
     std::vector<std::uint32_t> next_block_;
     std::vector<std::uint32_t> previous_block_;  ///< of all blocks of a session but its first
     mutable std::uint64_t blocks_walked_count_ = 0;

@@ -109,6 +109,13 @@ class order_entry_gateway {
     void flush() noexcept { registry_.flush(); }
 
     [[nodiscard]] const gateway_statistics& statistics() const noexcept { return statistics_; }
+
+    // For another protocol whose sessions stand in the same registry.
+
+    [[nodiscard]] session_registry& registry() noexcept { return registry_; }
+    [[nodiscard]] const gateway_options& options() const noexcept { return options_; }
+    [[nodiscard]] gateway_statistics& counts() noexcept { return statistics_; }
+
     /// Steps of handshakes that were computed.
     [[nodiscard]] std::uint64_t handshake_steps_count() const noexcept { return acceptor_.handshake_steps_count(); }
     /// Buffers for sessions that are kept for the next ones.

@@ -419,6 +419,7 @@ TEST(subscriber_server, gives_the_place_of_a_snapshot_that_nobody_reads_to_other
             if (is_whole) {
                 EXPECT_EQ(f.difference(*x), "");
             }
+            CORRO_REQUIRE(!co_await io::sleep_for(1ms));
         }
         follower of_a_part;
         while (const auto packet = co_await deaf.front()->next()) {

@@ -90,7 +90,7 @@ io::task<bool> binary_session::verify(wire::frame frame, wire::hello* into, std:
         found != nullptr && found->is_other_gateway && !CORRO_DEFECT(foreign_gateway_admits) ? nullptr : found;
     const auto input = wire::logon_proof_input(challenge_, *into);
     const std::optional<std::uint64_t> key = proven_key(a, into->key_id, input, into->proof);
-    if (key && session_registry::has_session(*a, into->session_number)) {
+    if (key && session_registry::has_session(*a, into->session_number) && !a->speaks_fix(into->session_number)) {
         *key_id = *key;
         co_return true;
     }

@@ -83,9 +83,17 @@ io::task<bool> daily_reset::begin_all() {
 }
 
 io::task<bool> daily_reset::begin(domain::session_id id, const session* by) {
+    return reset(id, by, true);
+}
+
+io::task<bool> daily_reset::begin_for_client(domain::session_id id) {
+    return reset(id, nullptr, false);
+}
+
+io::task<bool> daily_reset::reset(domain::session_id id, const session* by, bool only_if_due) {
     const std::uint64_t sent = commands_.pushed_count();
     bool goes_on = co_await wait_until_answered(&commands_, sent);
-    while (goes_on && is_due(id) && !is_under_way(id) && sessions_.active(id) == by) {
+    while (goes_on && (is_due(id) || !only_if_due) && !is_under_way(id) && sessions_.active(id) == by) {
         if (commands_.try_push(reset_of_numbers(id, *accounts_.owner_of(id), day_begin()))) {
             positions_[id.value] = commands_.pushed_count();
             break;

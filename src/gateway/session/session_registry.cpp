@@ -6,12 +6,16 @@
 #include "base/defect.hpp"
 #include "base/hash.hpp"
 #include "domain/private_event.hpp"
+#include "gateway/session/queue_waits.hpp"
 #include "io/task/with_timeout.hpp"
 
 namespace corro::gateway {
 
-void set_copies(const account_directory& accounts, answer_log& answers) {
+void set_receivers(const account_directory& accounts, answer_log& answers) {
     for (const account& a : accounts.accounts()) {
+        for (std::uint32_t i = 0; i < a.sessions_count; ++i) {
+            if (a.speaks_fix(i + 1)) answers.set_detailed(domain::session_id{a.first_session.value + i});
+        }
         for (const domain::account_id copied : a.copies_of) {
             for (std::uint32_t i = 0; i < a.sessions_count; ++i) {
                 answers.copy(copied, domain::session_id{a.first_session.value + i});
@@ -35,7 +39,7 @@ session_registry::session_registry(io::context& context, const gateway_options& 
       logons_(accounts.sessions_capacity(), options.logons_max, options.logons_window),
       news_max_(std::clamp<std::uint64_t>(answers.newest_kept_count(), 1, answer_log::answers_per_block)) {
     CORRO_ASSERT(answers.sessions_count() == accounts.sessions_capacity());
-    set_copies(accounts, answers);
+    set_receivers(accounts, answers);
     for (const domain::instrument& i : instruments) instruments_.define(i);
     news_.reserve(options.connections_max);
 }
@@ -73,7 +77,7 @@ void session_registry::deliver(const domain::event& event) noexcept {
     const domain::session_id id = domain::session_of(event);
     if (event.kind == domain::event_kind::session_numbers_reset) [[unlikely]]
         return take_reset(id, event);
-    announce(id, answers_.append(event));
+    if (const std::uint64_t number = answers_.append(event); number != 0) announce(id, number);
     for (const domain::session_id copy : answers_.copies_of(domain::account_of(event))) {
         // A copy that has no connection is in the log, and counts as delivered.
         if (copy != id && sessions_.active(copy) != nullptr) announce(copy, answers_.next_answer(copy) - 1);
@@ -207,6 +211,17 @@ io::task<void> session_registry::prepare(session* s, const logon_request* reques
     if (s->is_ending() || sessions_.active(id) != nullptr || refusal_of(*request)) co_return;
     if (!resets_.is_due(id) && !resets_.is_under_way(id)) co_return;
     static_cast<void>(co_await io::with_timeout(options_.logon_timeout, resets_.begin(id, nullptr)));
+}
+
+io::task<bool> session_registry::settle_numbers(const logon_request* request, bool resets) {
+    const domain::session_id id = id_of(*request);
+    if (resets && sessions_.active(id) == nullptr && !refusal_of(*request)) {
+        const auto reset = co_await io::with_timeout(options_.logon_timeout, resets_.begin_for_client(id));
+        co_return reset && *reset;
+    }
+    const std::uint64_t sent = commands_.pushed_count();
+    const auto settled = co_await io::with_timeout(options_.logon_timeout, wait_until_answered(&commands_, sent));
+    co_return settled && *settled;
 }
 
 io::task<void> session_registry::wait_until_released(domain::session_id id, const session* by) {

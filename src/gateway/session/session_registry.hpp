@@ -51,9 +51,9 @@
 
 namespace corro::gateway {
 
-/// Has the log give copies to the accounts that ask for them: before the first answer, wherever a log of these accounts
-/// is kept.
-void set_copies(const account_directory& accounts, answer_log& answers);
+/// Has the log give copies to the accounts that ask for them, and details to sessions whose protocol needs them: before
+/// the first answer, wherever a log of these accounts is kept.
+void set_receivers(const account_directory& accounts, answer_log& answers);
 
 class session_registry {
  public:
@@ -104,6 +104,12 @@ class session_registry {
     /// Before `open`: ends another connection of the session if the client wants that, and begins the session's day.
     /// @pre has_session. @suspend  At most twice the logon timeout. @cancel  Ends; `open` is not for stopped sessions.
     [[nodiscard]] io::task<void> prepare(session* s, const logon_request* request);
+
+    /// Before `prepare`: everything that earlier connections of the session have caused is answered, so that its
+    /// numbers are known; and they count from 1 if the client wants that and no connection has the session.
+    /// @return  False: not within the logon timeout. @pre has_session.
+    /// @suspend At most the logon timeout. @cancel  Ends.
+    [[nodiscard]] io::task<bool> settle_numbers(const logon_request* request, bool resets);
 
     /// Gives the session to a connection whose client has proved its key. Its answers come from the log if it has
     /// missed any, and live otherwise.

@@ -83,6 +83,18 @@ std::optional<std::chrono::seconds> time_of_day(const std::string& text) {
     return std::chrono::hours(hour) + std::chrono::minutes(minute);
 }
 
+void read_fix(table_reader& r, configuration& c) {
+    c.fix_listen = r.text("listen", "");
+    c.fix_tls_listen = r.text("tls_listen", "");
+    if (!c.fix_tls_listen.empty() && (c.order_entry_certificate.empty() || c.order_entry_private_key.empty())) {
+        r.fail("tls_listen", "needs order_entry.certificate and order_entry.private_key");
+    }
+    c.fix_comp_id = r.text("comp_id", c.fix_comp_id);
+    const bool is_sound = !c.fix_comp_id.empty() && c.fix_comp_id.size() <= fix_name_max && is_printable(c.fix_comp_id);
+    if (!is_sound) r.fail("comp_id", fmt::format("expected 1 to {} characters. {}", fix_name_max, printable_expected));
+    r.finish();
+}
+
 void read_order_entry(table_reader& r, configuration& c) {
     c.order_entry_listen = r.text("listen", c.order_entry_listen);
     c.order_entry_tls_listen = r.text("tls_listen", "");
@@ -184,7 +196,7 @@ configuration parse_configuration(std::string_view text, const std::string& file
     configuration c;
     table_reader top(root, file, "");
     for (const char* key : {"venue", "facility", "order_entry", "market_data", "event_log", "link", "metrics",
-                            "instrument", "account", "account_group", "partition"}) {
+                            "instrument", "account", "account_group", "partition", "fix", "fix_session"}) {
         top.allow(key);
     }
     if (top.has("segment")) top.fail("segment", "this table has a new name; write [[partition]]");
@@ -193,6 +205,7 @@ configuration parse_configuration(std::string_view text, const std::string& file
     read_table(root, "venue", file, [&](table_reader& r) { read_venue(r, c); });
     read_table(root, "facility", file, [&](table_reader& r) { read_facility(r, c); });
     read_table(root, "order_entry", file, [&](table_reader& r) { read_order_entry(r, c); });
+    read_table(root, "fix", file, [&](table_reader& r) { read_fix(r, c); });
     read_table(root, "market_data", file, [&](table_reader& r) { read_market_data(r, has_partitions, c); });
     read_table(root, "event_log", file, [&](table_reader& r) { read_event_log(r, c); });
     read_table(root, "link", file, [&](table_reader& r) { read_link(r, c); });

@@ -103,6 +103,25 @@ gateway::account read_account(table_reader& r, const account_groups& groups) {
     return a;
 }
 
+/// A session that speaks FIX.
+void read_fix_session(table_reader& r, configuration& c, std::set<std::string>& names) {
+    const std::string name = r.text("name");
+    const bool is_sound = !name.empty() && name.size() <= fix_name_max && is_printable(name);
+    if (!is_sound) r.fail("name", fmt::format("expected 1 to {} characters. {}", fix_name_max, printable_expected));
+    if (!names.insert(name).second) r.fail("name", "is used twice");
+    const domain::account_id id{static_cast<std::uint32_t>(r.number("account", 1, gateway::account_id_max))};
+    const auto owner = std::ranges::find(c.accounts, id, &gateway::account::id);
+    if (owner == c.accounts.end()) r.fail("account", fmt::format("there is no [[account]] {}", id.value));
+    const std::uint64_t number = r.number("session", 1, 1, gateway::account_directory::sessions_max);
+    if (number > owner->sessions_count) {
+        r.fail("session", fmt::format("account {} has {} sessions", id.value, owner->sessions_count));
+    }
+    if (owner->speaks_fix(static_cast<std::uint32_t>(number))) r.fail("session", "has a name already");
+    if (owner->fix_names.size() < number) owner->fix_names.resize(number);
+    owner->fix_names[number - 1] = name;
+    r.finish();
+}
+
 }  // namespace
 
 bool is_printable(std::string_view name) noexcept {
@@ -141,6 +160,8 @@ void read_accounts(const toml::table& root, const std::string& file, configurati
         if (gateways.size() > gateways_max)
             r.fail("gateway", fmt::format("expected at most {} gateways", gateways_max));
     });
+    std::set<std::string> fix_names;
+    read_array(root, "fix_session", file, [&](table_reader& r) { read_fix_session(r, c, fix_names); });
     read_array(root, "account_group", file, [&](table_reader& r) {
         for (const domain::account_id member : read_account_ids(r, "members")) {
             if (directory.find(member) != nullptr) continue;

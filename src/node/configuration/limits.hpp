@@ -48,6 +48,7 @@ inline constexpr std::size_t gateways_max = 64;
 
 /// Characters in a gateway's name.
 inline constexpr std::size_t gateway_name_max = 31;
+inline constexpr std::size_t fix_name_max = 64;
 
 /// Commands in the ring to a facility's thread, from a venue of partitions or from links: 2 MiB. Their source waits
 /// when it is full.

@@ -51,7 +51,7 @@ linked_order_entry::linked_order_entry(venue_core& core, std::function<void(cons
       process_id_(base::load_le<std::uint64_t>(gateway::make_nonce(core.context.runs_on()).data())),
       gateways_(shares_.count()),
       noticed_(std::move(noticed)) {
-    gateway::set_copies(accounts_, answers_);
+    gateway::set_receivers(accounts_, answers_);
 }
 
 std::unique_ptr<partition_sink> linked_order_entry::make_sink(market_data_server& feed) {

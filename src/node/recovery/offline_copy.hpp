@@ -32,7 +32,7 @@ class offline_answer_log final : public outcome_sink {
  public:
     explicit offline_answer_log(const configuration& c)
         : accounts_(account_directory_of(c)), log_(accounts_.sessions_capacity(), options_of(c)) {
-        gateway::set_copies(accounts_, log_);
+        gateway::set_receivers(accounts_, log_);
     }
 
     [[nodiscard]] std::uint32_t sessions_count() const noexcept { return accounts_.sessions_capacity(); }

@@ -18,7 +18,8 @@ bool only_closes(const domain::command& command) noexcept {
         case domain::command_kind::cancel_orders:
         case domain::command_kind::cancel_on_disconnect: return true;
         // Without it a session could not log on to cancel orders.
-        case domain::command_kind::reset_session_numbers: return true;
+        case domain::command_kind::reset_session_numbers:
+        case domain::command_kind::count_messages: return true;
         case domain::command_kind::kill_switch: return command.kill_switch().state == domain::switch_state::on;
         default: return false;
     }

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "io/task/scope.hpp"
 #include "node/venue/ports.hpp"
 
 namespace corro::node {
@@ -43,6 +44,12 @@ gateway::gateway_options options_of(const configuration& c, telemetry::producer*
     return options;
 }
 
+fix_gateway::fix_options fix_options_of(const configuration& c) {
+    fix_gateway::fix_options options;
+    options.comp_id = c.fix_comp_id;
+    return options;
+}
+
 }  // namespace
 
 gateway::answer_log_options answer_options_of(const configuration& c) {
@@ -60,12 +67,16 @@ order_entry::order_entry(io::context& context, const configuration& c, const io:
       commands_(gateway::command_queue_capacity),
       answers_(accounts_.sessions_capacity(), answer_options_of(c)),
       gateway_(context, options_of(c, log, desk), c.instruments, accounts_, commands_, answers_, clock),
+      fix_(context, fix_options_of(c), gateway_, accounts_, commands_, answers_),
+      context_(context),
       tables_(c.tables),
       accounts_max_(facility_options_of(c, context.runs_on()).accounts_max) {}
 
 void order_entry::open(io::context& context, const configuration& c) {
     listeners_ = open_order_entry(context, c);
     endpoint_ = *listeners_.front().local_endpoint();
+    fix_listeners_ = open_fix(context, c);
+    if (!fix_listeners_.empty()) fix_endpoint_ = fix_listeners_.front().local_endpoint();
 }
 
 std::string order_entry::change_keys(const configuration& changed) {
@@ -128,7 +139,10 @@ io::task<void> order_entry::run() {
         const bool taken = co_await execute_all(std::move(first_commands_));
         static_cast<void>(taken);  // the next start executes them again
     }
+    io::task_scope by_fix(context_);
+    if (!fix_listeners_.empty()) by_fix.spawn(fix_.serve(std::move(fix_listeners_)));
     co_await gateway_.serve(std::move(listeners_));
+    co_await by_fix.join();
     // The end of the last sessions may have caused cancels.
     while (commands_.answered_count() != commands_.pushed_count()) {
         commands_.room().reset();

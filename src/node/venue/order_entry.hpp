@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "domain/event.hpp"
+#include "fix_gateway/fix_order_entry.hpp"
 #include "gateway/accounts.hpp"
 #include "gateway/answer_log.hpp"
 #include "gateway/command_queue.hpp"
@@ -54,7 +55,10 @@ class order_entry final {
     void refuse_logons(gateway::end_reason why) noexcept { gateway_.refuse_logons(why); }
 
     /// Starts to shut down.
-    void close() noexcept { gateway_.close(); }
+    void close() noexcept {
+        fix_.close();
+        gateway_.close();
+    }
 
     /// Takes the accounts' keys from another configuration, and ends the sessions of removed keys.
     /// @return  An error as a sentence when other settings differ, and then nothing is changed; empty on success.
@@ -118,6 +122,8 @@ class order_entry final {
     }
 
     [[nodiscard]] io::endpoint endpoint() const noexcept { return endpoint_; }
+    /// Of FIX; nothing without a port for it.
+    [[nodiscard]] std::optional<io::endpoint> fix_endpoint() const noexcept { return fix_endpoint_; }
     [[nodiscard]] const latency_tables& latencies() const noexcept { return latencies_; }
     [[nodiscard]] const gateway::gateway_statistics& statistics() const noexcept { return gateway_.statistics(); }
     [[nodiscard]] std::uint64_t handshake_steps_count() const noexcept { return gateway_.handshake_steps_count(); }
@@ -135,8 +141,12 @@ class order_entry final {
     gateway::command_queue commands_;
     gateway::answer_log answers_;
     gateway::order_entry_gateway gateway_;
+    fix_gateway::fix_order_entry fix_;
     std::vector<gateway::listener> listeners_;
-    io::endpoint endpoint_;                        ///< of the TCP port
+    std::vector<gateway::listener> fix_listeners_;
+    io::context& context_;
+    io::endpoint endpoint_;  ///< of the TCP port
+    std::optional<io::endpoint> fix_endpoint_;
     std::map<std::string, std::uint64_t> tables_;  ///< of the configuration at the start
     std::uint32_t accounts_max_;
     std::vector<host_journal*> journals_;

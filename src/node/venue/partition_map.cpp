@@ -63,6 +63,8 @@ std::size_t partition_map::target_of(const command& c) const noexcept {
         case command_kind::cancel_orders:
         case command_kind::new_trading_day:
         case command_kind::change_phase: return c.instrument.value == 0 ? all : first_if_unknown(home_of(c.instrument));
+        // One journal is enough: nothing leaves before it is there.
+        case command_kind::count_messages: return 0;
         // Commands about an account go to all partitions.
         case command_kind::set_protection:
         case command_kind::reset_protection:

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "fix_gateway/shared.hpp"
 #include "gateway/limits.hpp"
 #include "http/server.hpp"
 #include "market_data/limits.hpp"
@@ -81,6 +82,19 @@ std::vector<gateway::listener> open_order_entry(io::context& context, const conf
     return all;
 }
 
+std::vector<gateway::listener> open_fix(io::context& context, const configuration& c) {
+    using gateway::transport_kind;
+    std::vector<gateway::listener> all;
+    if (!c.fix_listen.empty()) {
+        all.emplace_back(transport_kind::tcp, open_port(context, c.fix_listen, "fix.listen"));
+    }
+    if (!c.fix_tls_listen.empty()) {
+        all.emplace_back(transport_kind::tls, open_port(context, c.fix_tls_listen, "fix.tls_listen"),
+                         server_context(c));
+    }
+    return all;
+}
+
 std::uint64_t descriptors_needed(const configuration& c) noexcept {
     // A journal has its lock, the current file, the next one, one that is being synced, snapshots, and temporarily a
     // directory. The others are for loops, standard streams, the log, listeners.
@@ -88,6 +102,7 @@ std::uint64_t descriptors_needed(const configuration& c) noexcept {
     constexpr std::uint64_t of_the_process = 64;
     const std::uint64_t parts = std::max<std::uint64_t>(c.partitions.size(), 1);
     std::uint64_t needed = of_the_process + gateway::connections_max + gateway::farewells_max;
+    if (!c.fix_listen.empty() || !c.fix_tls_listen.empty()) needed += fix_gateway::fix_connections_max;
     needed += parts * market_data::subscribers_max;
     if (!c.journal_directory.empty()) needed += parts * of_a_journal;
     if (!c.metrics_listen.empty()) needed += http::server_options().connections_max;

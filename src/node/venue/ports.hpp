@@ -22,6 +22,7 @@ struct configuration;
 
 /// Opens all ports of order entry, the TCP port first.
 /// @throws configuration_error; std::system_error when an address cannot be listened on or a certificate not be read.
+[[nodiscard]] std::vector<gateway::listener> open_fix(io::context& context, const configuration& c);
 [[nodiscard]] std::vector<gateway::listener> open_order_entry(io::context& context, const configuration& c);
 
 /// File descriptors that a process of this venue may need when everything in it is at its limit.

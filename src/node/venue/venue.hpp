@@ -92,6 +92,8 @@ class venue {
 
     /// @pre Order entry of this process.
     [[nodiscard]] io::endpoint order_entry_endpoint() const noexcept { return local_->orders().endpoint(); }
+    /// Nothing without a port for FIX.
+    [[nodiscard]] std::optional<io::endpoint> fix_endpoint() const noexcept { return local_->orders().fix_endpoint(); }
     /// @pre Order entry over gateways.
     [[nodiscard]] std::string link_address() const { return linked_->link_address(); }
     /// Nothing without a metrics port.

@@ -1,0 +1,27 @@
+// From answers to messages: ExecutionReport (8), OrderCancelReject (9), OrderMassCancelReport (r),
+// BusinessMessageReject (j).
+//
+// A message is a function of the answer, its details and the instrument, so that one that is sent again has the same
+// body, also after a restart.
+//
+// Threads: any. Cost: no allocation.
+// Source:  docs/spec/fix.md, "Answers".
+#pragma once
+
+#include <string_view>
+
+#include "domain/instrument.hpp"
+#include "fix/codec/message_writer.hpp"
+#include "gateway/answer_log.hpp"
+
+namespace corro::fix_gateway {
+
+/// MsgType (35) of the answer's message.
+[[nodiscard]] std::string_view message_type_of(const gateway::answer_log::detailed_answer& answer) noexcept;
+
+/// Writes the body.
+/// @param is_before_4_4  Of FIX 4.2, where fills have other types and ExecTransType (20).
+void write_body(const gateway::answer_log::detailed_answer& answer, const domain::instrument& instrument,
+                bool is_before_4_4, fix::message_writer& into) noexcept;
+
+}  // namespace corro::fix_gateway

@@ -1,0 +1,131 @@
+// From the bytes of a session to commands in the queue.
+#include <cstring>
+#include <span>
+
+#include "fix/codec/tags.hpp"
+#include "fix/net/connection.hpp"
+#include "fix_gateway/fix_session.hpp"
+#include "fix_gateway/requests.hpp"
+#include "gateway/limits.hpp"
+#include "gateway/session/queue_waits.hpp"
+
+namespace corro::fix_gateway {
+
+using gateway::end_reason;
+
+io::task<void> fix_session::read_requests() {
+    bool goes_on = co_await take_at_hand();
+    while (goes_on && !is_over() && !is_ending()) {
+        if (input_begin_ != 0) {
+            std::memmove(input_.data(), input_.data() + input_begin_, input_end_ - input_begin_);
+            input_end_ -= input_begin_;
+            input_begin_ = 0;
+        }
+        const std::span<std::byte> room = std::as_writable_bytes(std::span(input_).subspan(input_end_));
+        io::io_result read;
+        if (io::stream_socket* const socket = stream_.socket()) [[likely]] {
+            read = co_await socket->read_some(room);
+        } else {
+            read = co_await stream_.layered().read_some(room);
+        }
+        input_end_ += read.bytes;
+        goes_on = co_await take_at_hand();
+        if (!read.error) continue;
+        if (read.error != io::condition::canceled) lose();
+        end(end_reason::connection_lost);
+    }
+    if (is_over()) end_with_session();
+}
+
+// Takes the messages that have come. Each needs room in the queue, and for what it causes.
+io::task<bool> fix_session::take_at_hand() {
+    while (!is_over() && !is_ending()) {
+        const bool has_kept = session_->has_kept();
+        const std::string_view received(input_.data() + input_begin_, input_end_ - input_begin_);
+        const fix::frame_result frame = fix::next_frame(received, fix::message_bytes_max_default);
+        if (!has_kept) {
+            if (frame.state == fix::frame_state::incomplete) break;
+            if (frame.state == fix::frame_state::garbled) {
+                input_begin_ += frame.bytes;
+                continue;
+            }
+        }
+        bool has_room = co_await wait_until_written();
+        if (has_room) has_room = co_await gateway::wait_for_room(&shared_.commands);
+        if (!has_room) co_return false;
+        const fix::instant now = fix::moment_on(shared_.context);
+        if (has_kept) {
+            if (const auto kept = session_->take_kept(now)) act_on(*kept);
+        } else {
+            act_on(session_->take(received, frame, now));
+            input_begin_ += frame.bytes;
+        }
+    }
+    // A Logout must be answered soon, and an answered TestRequest brings the next Heartbeat nearer.
+    if (session_->next_time() < wakes_at_) time_changed_.set();
+    if (!session_->output().empty() || session_->is_resending()) output_ready_.set();
+    co_return true;
+}
+
+// A peer that does not read what its messages cause is not read from.
+io::task<bool> fix_session::wait_until_written() {
+    while (session_->output().size() > shared_.options.output_buffer_bytes / 2) {
+        output_ready_.set();
+        const std::error_code stopped = co_await output_written_.wait();
+        if (stopped) co_return false;
+    }
+    co_return true;
+}
+
+void fix_session::act_on(fix::taken what) {
+    const fix::instant now = fix::moment_on(shared_.context);
+    if (what == fix::taken::logon) {
+        const std::chrono::seconds interval = session_->heartbeat();
+        if (interval < shared_.fix.heartbeat_min || interval > shared_.fix.heartbeat_max) {
+            session_->refuse_logon("HeartBtInt (108) is outside of what the venue allows", now);
+            return;
+        }
+        session_->accept_logon(now);
+        take_answers();
+        time_changed_.set();
+    } else if (what == fix::taken::by_application) {
+        submit_request(now);
+    }
+}
+
+void fix_session::submit_request(fix::instant now) {
+    const std::uint64_t number = session_->message_number();
+    if (is_drop_copy()) {
+        return session_->reject_business(business_reason_not_authorised, "A drop copy enters nothing", now);
+    }
+    domain::command command;
+    const request_problem problem = read_request(session_->message(), shared_.instruments, command);
+    if (problem.is_there()) {
+        ++shared_.statistics.session_rejects;
+        if (problem.tag != 0) return session_->reject({problem.reason, problem.tag}, now);
+        return session_->reject_business(problem.business_reason, problem.text, now);
+    }
+    command.session = id();
+    command.account = owner();
+    command.set_operator(is_operator());
+    command.set_request(static_cast<std::uint32_t>(number));
+    ++shared_.statistics.requests;
+    const bool taken = shared_.commands.try_push(command);
+    CORRO_ASSERT(taken, "the room was checked before");
+}
+
+// Of a command that the queue has taken, and the venue has not: the peer may send it again.
+void fix_session::refuse_request(std::uint32_t request, gateway::request_refusal why) noexcept {
+    if (session_ == nullptr || !session_->may_send()) return;
+    const fix::instant now = fix::moment_on(shared_.context);
+    fix::message_writer& writer = session_->begin_message("j", now);
+    writer.put(fix::tag::ref_seq_num, request);
+    writer.put(fix::tag::text, why == gateway::request_refusal::journal_failed ? "The journal has failed"
+                                                                               : "The venue has no capacity now");
+    writer.put(fix::tag::ref_msg_type, "n/a");
+    writer.put(fix::tag::business_reject_reason, business_reason_not_available);
+    static_cast<void>(session_->send(now));
+    output_ready_.set();
+}
+
+}  // namespace corro::fix_gateway

@@ -1,0 +1,36 @@
+// ClOrdID (11) as the venue's 64-bit client order id, and back, without a table: the same text gives the same number at
+// every start.
+//
+// A number without leading zeros, 1 to 9223372036854775807, is itself. Any other text has 1 to 10 characters: letters,
+// digits and -_.:/#+*=@!~,;$ are digits of base 78, behind 2^63.
+//
+// Threads: any; pure functions. Cost: no allocation.
+// Source:  docs/spec/fix.md, "Names of orders".
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "domain/types.hpp"
+
+namespace corro::fix_gateway {
+
+inline constexpr std::size_t order_name_characters_max = 10;
+
+/// Nothing if the text is not a name.
+[[nodiscard]] std::optional<domain::client_order_id> order_name(std::string_view text) noexcept;
+
+/// A name as text, held by value.
+struct order_name_text {
+    std::array<char, 20> characters{};
+    std::size_t size = 0;
+
+    [[nodiscard]] std::string_view view() const noexcept { return {characters.data(), size}; }
+};
+
+/// The text of a name; of a number beyond those of texts, which only other protocols can give, its decimal digits.
+[[nodiscard]] order_name_text text_of(domain::client_order_id name) noexcept;
+
+}  // namespace corro::fix_gateway

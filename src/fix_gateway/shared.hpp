@@ -1,0 +1,96 @@
+// What all FIX sessions of a gateway share.
+//
+// Threads: one context.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "domain/types.hpp"
+#include "fix_gateway/symbols.hpp"
+#include "gateway/accounts.hpp"
+#include "gateway/answer_log.hpp"
+#include "gateway/command_queue.hpp"
+#include "gateway/gateway_options.hpp"
+#include "gateway/gateway_statistics.hpp"
+#include "gateway/session/session_registry.hpp"
+#include "io/loop/context.hpp"
+
+namespace corro::fix_gateway {
+
+/// Connections by FIX at a time; each has some 100 kB of buffers.
+inline constexpr std::uint32_t fix_connections_max = 2'048;
+
+struct fix_options {
+    std::string comp_id = "CORRO";              ///< of the venue: TargetCompID (56) of its clients
+    std::chrono::seconds heartbeat_min{1};      ///< of HeartBtInt (108)
+    std::chrono::seconds heartbeat_max{3'600};  ///< of HeartBtInt (108)
+};
+
+/// A session of an account.
+struct session_name {
+    domain::account_id account{};
+    std::uint32_t number = 0;  ///< of the account's sessions, from 1
+};
+
+/// The sessions by SenderCompID (49).
+class session_names {
+ public:
+    explicit session_names(const gateway::account_directory& accounts) : accounts_(accounts) {}
+
+    [[nodiscard]] std::optional<session_name> find(std::string_view name) {
+        // Accounts are added while the venue runs, and their names do not change.
+        if (known_count_ != accounts_.accounts().size()) learn();
+        const auto found = by_name_.find(std::string(name));
+        return found == by_name_.end() ? std::nullopt : std::optional(found->second);
+    }
+
+ private:
+    void learn() {
+        for (const gateway::account& a : accounts_.accounts()) {
+            for (std::uint32_t i = 0; i < a.fix_names.size(); ++i) {
+                if (!a.fix_names[i].empty()) by_name_.try_emplace(a.fix_names[i], session_name{a.id, i + 1});
+            }
+        }
+        known_count_ = accounts_.accounts().size();
+    }
+
+    const gateway::account_directory& accounts_;
+    std::unordered_map<std::string, session_name> by_name_;
+    std::size_t known_count_ = 0;
+};
+
+struct fix_shared {
+    /// All outlive this.
+    fix_shared(io::context& on, const gateway::gateway_options& with, const fix_options& of_fix,
+               const gateway::account_directory& directory, gateway::session_registry& sessions,
+               gateway::command_queue& queue, const gateway::answer_log& log, gateway::gateway_statistics& counts)
+        : context(on),
+          options(with),
+          fix(of_fix),
+          accounts(directory),
+          registry(sessions),
+          commands(queue),
+          answers(log),
+          statistics(counts),
+          names(directory),
+          instruments(sessions.instruments()) {}
+
+    io::context& context;
+    const gateway::gateway_options& options;
+    const fix_options& fix;
+    const gateway::account_directory& accounts;
+    gateway::session_registry& registry;
+    gateway::command_queue& commands;
+    const gateway::answer_log& answers;
+    gateway::gateway_statistics& statistics;
+    session_names names;
+    symbols instruments;
+};
+
+}  // namespace corro::fix_gateway

@@ -1,0 +1,61 @@
+// Tags of the messages of order entry.
+//
+// Source: FIX 5.0 SP2, volume 6 (fields); docs/spec/fix.md for the venue's own, from 20001 on.
+#pragma once
+
+#include <cstdint>
+
+namespace corro::fix_gateway::tag {
+
+inline constexpr std::uint32_t account = 1;
+inline constexpr std::uint32_t avg_px = 6;
+inline constexpr std::uint32_t cl_ord_id = 11;
+inline constexpr std::uint32_t cum_qty = 14;
+inline constexpr std::uint32_t exec_id = 17;
+inline constexpr std::uint32_t exec_inst = 18;
+inline constexpr std::uint32_t exec_trans_type = 20;
+inline constexpr std::uint32_t last_px = 31;
+inline constexpr std::uint32_t last_qty = 32;
+inline constexpr std::uint32_t order_id = 37;
+inline constexpr std::uint32_t order_qty = 38;
+inline constexpr std::uint32_t ord_status = 39;
+inline constexpr std::uint32_t ord_type = 40;
+inline constexpr std::uint32_t orig_cl_ord_id = 41;
+inline constexpr std::uint32_t price = 44;
+inline constexpr std::uint32_t ref_seq_num = 45;
+inline constexpr std::uint32_t security_id = 48;
+inline constexpr std::uint32_t side = 54;
+inline constexpr std::uint32_t symbol = 55;
+inline constexpr std::uint32_t text = 58;
+inline constexpr std::uint32_t time_in_force = 59;
+inline constexpr std::uint32_t transact_time = 60;
+inline constexpr std::uint32_t poss_resend = 97;
+inline constexpr std::uint32_t stop_px = 99;
+inline constexpr std::uint32_t cxl_rej_reason = 102;
+inline constexpr std::uint32_t ord_rej_reason = 103;
+inline constexpr std::uint32_t min_qty = 110;
+inline constexpr std::uint32_t max_floor = 111;
+inline constexpr std::uint32_t expire_time = 126;
+inline constexpr std::uint32_t exec_type = 150;
+inline constexpr std::uint32_t leaves_qty = 151;
+inline constexpr std::uint32_t ref_msg_type = 372;
+inline constexpr std::uint32_t exec_restatement_reason = 378;
+inline constexpr std::uint32_t business_reject_reason = 380;
+inline constexpr std::uint32_t cxl_rej_response_to = 434;
+inline constexpr std::uint32_t mass_cancel_request_type = 530;
+inline constexpr std::uint32_t mass_cancel_response = 531;
+inline constexpr std::uint32_t mass_cancel_reject_reason = 532;
+inline constexpr std::uint32_t ord_status_req_id = 790;
+inline constexpr std::uint32_t last_liquidity_ind = 851;
+inline constexpr std::uint32_t display_qty = 1138;
+inline constexpr std::uint32_t self_match_prevention_id = 2362;
+inline constexpr std::uint32_t self_match_prevention_instruction = 2964;
+
+// The venue's own.
+inline constexpr std::uint32_t cancel_on_disconnect = 20'001;  ///< in a Logon
+inline constexpr std::uint32_t stays_on_disconnect = 20'002;
+inline constexpr std::uint32_t reprices = 20'003;
+inline constexpr std::uint32_t protection_offset = 20'004;
+inline constexpr std::uint32_t amends_open_quantity = 20'005;
+
+}  // namespace corro::fix_gateway::tag

@@ -1,0 +1,221 @@
+// Sessions with detailed answers: what the log makes of the events of the venue.
+#include "gateway/answer_details.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "domain/command.hpp"
+#include "gateway/answer_log.hpp"
+
+namespace corro::gateway {
+namespace {
+
+constexpr domain::session_id fix{1};
+constexpr domain::session_id binary{2};
+
+domain::event of_order(domain::event_kind kind, std::uint64_t order, std::uint32_t lots, std::uint32_t request = 0,
+                       domain::session_id session = fix) {
+    domain::event e;
+    e.kind = kind;
+    e.time = domain::time_ns{1'000};
+    e.order.order = domain::order_id{order};
+    e.order.client_order = domain::client_order_id{order + 100};
+    e.order.quantity = domain::quantity_lots{lots};
+    e.order.account = domain::account_id{1};
+    e.order.session = session;
+    e.order.request = request;
+    return e;
+}
+
+domain::event fill(std::uint64_t order, std::int64_t price, std::uint32_t lots, std::uint32_t leaves) {
+    domain::event e;
+    e.kind = domain::event_kind::order_executed;
+    e.execution.order = domain::order_id{order};
+    e.execution.client_order = domain::client_order_id{order + 100};
+    e.execution.price = domain::price_ticks{price};
+    e.execution.quantity = domain::quantity_lots{lots};
+    e.execution.leaves = domain::quantity_lots{leaves};
+    e.execution.account = domain::account_id{1};
+    e.execution.session = fix;
+    return e;
+}
+
+domain::event name_of(domain::command_kind kind, std::uint32_t request, std::uint64_t name,
+                      std::uint64_t of_order = 0) {
+    domain::event e;
+    e.kind = domain::event_kind::request_named;
+    e.named.name = domain::client_order_id{name};
+    e.named.client_order = domain::client_order_id{of_order};
+    e.named.account = domain::account_id{1};
+    e.named.session = fix;
+    e.named.request = request;
+    e.named.kind = static_cast<std::uint8_t>(kind);
+    return e;
+}
+
+domain::event counted(std::uint64_t number, std::uint64_t next_answer, std::uint32_t count) {
+    domain::event e;
+    e.kind = domain::event_kind::messages_counted;
+    e.time = domain::time_ns{500};
+    e.counted.number = number;
+    e.counted.next_answer = next_answer;
+    e.counted.count = count;
+    e.counted.account = domain::account_id{1};
+    e.counted.session = fix;
+    return e;
+}
+
+answer_log log_of_fix(std::size_t kept = 1'024) {
+    answer_log_options options;
+    options.answers_max = kept;
+    options.session_answers_max = kept;
+    answer_log log(2, options);
+    log.set_detailed(fix);
+    return log;
+}
+
+answer_log::detailed_answer last_of(const answer_log& log) {
+    answer_log::cursor near;
+    const auto found = log.find_detailed(fix, log.detailed_count(fix), near);
+    EXPECT_TRUE(found.has_value());
+    return found.value_or(answer_log::detailed_answer{});
+}
+
+TEST(answer_details, tell_how_much_of_an_order_is_filled_and_for_how_much) {
+    answer_log log = log_of_fix();
+    log.append(fill(7, 100, 2, 8));
+    log.append(fill(7, 103, 3, 5));
+    log.append(of_order(domain::event_kind::order_entered, 7, 5));
+    EXPECT_EQ(last_of(log).details.filled.value, 5U);
+    EXPECT_EQ(last_of(log).details.value, 2 * 100 + 3 * 103);
+    EXPECT_EQ(last_of(log).details.name.value, 107U) << "that of the order";
+    log.append(of_order(domain::event_kind::order_entered, 8, 5));
+    EXPECT_EQ(last_of(log).details.filled.value, 0U) << "another order";
+    log.append(of_order(domain::event_kind::order_cancelled, 7, 5));
+    EXPECT_EQ(last_of(log).details.filled.value, 5U);
+    // The owner is told as well as another session that asked: the second message says the same.
+    log.append(of_order(domain::event_kind::order_cancelled, 7, 5));
+    EXPECT_EQ(last_of(log).details.filled.value, 5U);
+    EXPECT_EQ(log.detailed_count(fix), 6U);
+}
+
+TEST(answer_details, the_answer_of_a_request_with_a_name_has_both_names) {
+    answer_log log = log_of_fix();
+    log.append(name_of(domain::command_kind::amend_order, 3, 55, 44));
+    EXPECT_EQ(log.detailed_count(fix), 0U) << "the name is no answer";
+    log.append(of_order(domain::event_kind::order_amended, 7, 5, 3));
+    EXPECT_EQ(last_of(log).details.name.value, 55U);
+    EXPECT_EQ(last_of(log).details.of_order.value, 44U);
+    EXPECT_EQ(last_of(log).details.request_kind, static_cast<std::uint8_t>(domain::command_kind::amend_order));
+    log.append(of_order(domain::event_kind::order_cancelled, 7, 5, 3));
+    EXPECT_EQ(last_of(log).details.of_order.value, 0U) << "a consequence of the amend is the order's";
+}
+
+TEST(answer_details, a_mass_cancel_has_an_answer_of_its_own_before_its_orders) {
+    answer_log log = log_of_fix();
+    for (int partition = 0; partition < 2; ++partition) {
+        log.append(name_of(domain::command_kind::cancel_orders, 3, 55, 7));
+        log.append(of_order(domain::event_kind::order_cancelled, 7 + static_cast<std::uint64_t>(partition), 5, 3));
+    }
+    ASSERT_EQ(log.detailed_count(fix), 3U);
+    answer_log::cursor near;
+    const auto report = log.find_detailed(fix, 1, near);
+    ASSERT_TRUE(report);
+    EXPECT_EQ(report->event.kind, domain::event_kind::request_named);
+    EXPECT_EQ(report->details.name.value, 55U);
+    EXPECT_EQ(log.find_detailed(fix, 3, near)->details.name.value, 108U) << "that of the order";
+}
+
+TEST(answer_details, a_mass_cancel_that_is_refused_has_one_answer) {
+    answer_log log = log_of_fix();
+    log.append(name_of(domain::command_kind::cancel_orders, 3, 55, 7));
+    log.append(of_order(domain::event_kind::order_rejected, 0, 0, 3));
+    ASSERT_EQ(log.detailed_count(fix), 1U);
+    EXPECT_EQ(last_of(log).details.request_kind, static_cast<std::uint8_t>(domain::command_kind::cancel_orders));
+}
+
+TEST(answer_details, sessions_of_corro_binary_are_not_given_names_and_counts) {
+    answer_log log(2);
+    log.append(name_of(domain::command_kind::cancel_order, 3, 55));
+    EXPECT_EQ(log.append(counted(1, 1, 1)), 0U);
+    log.append(of_order(domain::event_kind::order_cancelled, 7, 5, 3));
+    EXPECT_EQ(log.next_answer(fix), 2U);
+}
+
+TEST(answer_details, come_back_from_their_bytes) {
+    answer_log log = log_of_fix();
+    log.append(counted(1, 1, 1));
+    log.append(fill(7, 100, 2, 8));
+    log.append(of_order(domain::event_kind::order_entered, 7, 8));
+    log.append(counted(4, 3, 2));
+    log.append(of_order(domain::event_kind::order_entered, 9, 8, 0, binary));
+    std::vector<std::byte> saved;
+    log.save(saved);
+
+    answer_log loaded = log_of_fix();
+    ASSERT_EQ(loaded.load(saved), "");
+    std::vector<std::byte> again;
+    loaded.save(again);
+    EXPECT_EQ(saved, again);
+    EXPECT_EQ(loaded.numbers(fix).number_of(3), 6U);
+    loaded.append(of_order(domain::event_kind::order_cancelled, 7, 8));
+    EXPECT_EQ(last_of(loaded).details.filled.value, 2U) << "the fills of open orders come back";
+    for (std::size_t size = 0; size < saved.size(); ++size) {
+        EXPECT_NE(loaded.load(std::span(saved).first(size)), "");
+    }
+    EXPECT_EQ(last_of(loaded).event.kind, domain::event_kind::order_cancelled) << "a refused load changes nothing";
+}
+
+TEST(answer_details, a_session_that_has_spoken_another_protocol_is_not_loaded) {
+    answer_log before(2);
+    before.append(of_order(domain::event_kind::order_entered, 7, 5));
+    std::vector<std::byte> saved;
+    before.save(saved);
+    answer_log log = log_of_fix();
+    EXPECT_NE(log.load(saved).find("session 1 spoke Corro Binary"), std::string::npos);
+
+    answer_log fix_before = log_of_fix();
+    fix_before.append(of_order(domain::event_kind::order_entered, 7, 5));
+    saved.clear();
+    fix_before.save(saved);
+    answer_log now(2);
+    EXPECT_NE(now.load(saved).find("session 1 spoke FIX"), std::string::npos);
+}
+
+TEST(answer_details, numbers_begin_again_with_the_day) {
+    answer_log log = log_of_fix();
+    log.append(counted(1, 1, 3));
+    EXPECT_TRUE(log.is_of_before(fix, domain::time_ns{501})) << "heartbeats are numbered as well";
+    EXPECT_FALSE(log.is_of_before(fix, domain::time_ns{500}));
+    log.append(of_order(domain::event_kind::order_entered, 7, 5));
+    domain::event reset;
+    reset.kind = domain::event_kind::session_numbers_reset;
+    reset.numbers_reset.account = domain::account_id{1};
+    reset.numbers_reset.session = fix;
+    log.append(reset);
+    EXPECT_EQ(log.detailed_count(fix), 0U);
+    EXPECT_EQ(log.numbers(fix).number_of(1), 1U);
+}
+
+TEST(answer_details, an_answer_that_was_given_up_is_not_found) {
+    answer_log log = log_of_fix(64);
+    for (std::uint64_t order = 1; order <= 100; ++order) {
+        log.append(of_order(domain::event_kind::order_entered, order, 5));
+    }
+    answer_log::cursor near;
+    EXPECT_EQ(log.detailed_count(fix), 100U);
+    EXPECT_FALSE(log.find_detailed(fix, log.first_detailed_kept(fix) - 1, near));
+    for (std::uint64_t answer = log.first_detailed_kept(fix); answer <= 100; ++answer) {
+        const auto found = log.find_detailed(fix, answer, near);
+        ASSERT_TRUE(found);
+        EXPECT_EQ(found->event.order.order.value, answer);
+        EXPECT_EQ(found->details.name.value, answer + 100);
+    }
+    EXPECT_FALSE(log.find_detailed(fix, 101, near)) << "not given yet";
+}
+
+}  // namespace
+}  // namespace corro::gateway

@@ -1,0 +1,358 @@
+// FIX sessions of a venue that is killed, loses its power and its connections: what a client has seen keeps its number,
+// and nothing is lost or said twice.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/random.hpp"
+#include "fix/codec/values.hpp"
+#include "fix/net/application.hpp"
+#include "fix/net/initiator.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "sim/disk.hpp"
+#include "sim/world.hpp"
+#include "simulation/plan.hpp"
+#include "simulation/programs.hpp"
+#include "simulation/served_process.hpp"
+#include "simulation/venue_configuration.hpp"
+
+namespace corro::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint16_t fix_port = 9'878;
+constexpr std::size_t clients_count = 2;
+
+std::string client_name(std::size_t k) {
+    return "CLIENT" + std::to_string(k + 1);
+}
+
+plan plan_of(std::uint64_t seed) {
+    plan whole = draw_plan(seed, {});
+    whole.faults.clear();
+    whole.shape = run_shape();
+    whole.shape.client_hosts_count = 2;
+    whole.shape.traders_count = 2;
+    whole.durability = journal::durability::group;
+    whole.disk_call_max = 0ns;
+    whole.requests_max = 0;
+    return whole;
+}
+
+io::endpoint fix_address() {
+    return address_of_host(0).with_port(fix_port);
+}
+
+node::configuration configuration_of(std::uint64_t seed) {
+    node::configuration c = configuration_of_facility(plan_of(seed));
+    c.fix_listen = fix_address().to_string();
+    for (std::size_t k = 0; k < clients_count; ++k) {
+        gateway::account& a = c.accounts[k];
+        a.fix_names.resize(a.sessions_count);
+        a.fix_names[a.sessions_count - 1] = client_name(k);
+    }
+    return c;
+}
+
+std::string password_of(const node::configuration& c, std::size_t k) {
+    std::string text;
+    for (const std::byte b : c.accounts[k].key) {
+        constexpr std::string_view digits = "0123456789abcdef";
+        text += digits[std::to_integer<unsigned>(b) >> 4U];
+        text += digits[std::to_integer<unsigned>(b) & 15U];
+    }
+    return text;
+}
+
+/// A client's program: enters, replaces, cancels and asks for orders at random, and checks what it is told.
+class fix_trader final : public fix::application {
+ public:
+    fix_trader(std::string symbol, std::uint64_t seed, std::uint64_t first_name)
+        : symbol_(std::move(symbol)), random_(seed), next_name_(first_name) {}
+
+    /// Asks now and then, as long as the session is there.
+    io::task<void> trade(fix::initiator* venue) {
+        while (!is_finishing_) {
+            static_cast<void>(co_await io::sleep_for(std::chrono::microseconds(500 + random_.below(2'000))));
+            if (!venue->of().may_send() || !may_ask()) continue;
+            ask(venue->of(), fix::moment_on(co_await io::this_context()));
+            venue->flush();
+        }
+    }
+    void on_message(fix::session& on, fix::instant) override { take(on.message()); }
+    void on_end(fix::session&) override { ++connections_count; }
+
+    /// Sends nothing new from here on.
+    void finish() noexcept { is_finishing_ = true; }
+    /// Whether every request was answered.
+    [[nodiscard]] bool is_settled() const noexcept { return outstanding_.empty(); }
+    [[nodiscard]] const std::map<std::string, char>& outstanding() const noexcept { return outstanding_; }
+
+    std::uint64_t connections_count = 0;
+    std::uint64_t reports_count = 0;
+    bool is_asking_again = false;  ///< what comes from here on was here before
+    std::uint64_t repeated_count = 0;
+    std::int64_t bought = 0;  ///< lots, with the sold ones below zero
+    std::vector<std::string> problems;
+
+ private:
+    static constexpr std::size_t outstanding_max = 6;
+    static constexpr std::size_t orders_max = 40;
+
+    [[nodiscard]] bool may_ask() const { return !is_finishing_ && outstanding_.size() < outstanding_max; }
+
+    void ask(fix::session& on, fix::instant now) {
+        const std::uint64_t choice = random_.below(10);
+        const std::string name = std::to_string(next_name_++);
+        if (choice < 6 || open_.empty()) {
+            fix::message_writer& order = on.begin_message("D", now);
+            order.put(11, name);
+            put_common(order, random_.below(2) == 0 ? '1' : '2');
+            order.put(40, '2');
+            put_terms(order);
+        } else {
+            auto which = open_.begin();
+            std::advance(which, static_cast<std::ptrdiff_t>(random_.below(open_.size())));
+            const bool replaces = choice < 8 && open_.size() < orders_max;
+            fix::message_writer& request = on.begin_message(replaces ? "G" : choice == 8 ? "H" : "F", now);
+            // A status request is about the order itself.
+            if (!replaces && choice == 8) {
+                request.put(11, which->first);
+                request.put(790, name);
+            } else {
+                request.put(11, name);
+                request.put(41, which->first);
+            }
+            put_common(request, which->second);
+            if (replaces) put_terms(request);
+        }
+        if (on.send(now) == 0) problems.emplace_back("a request was not sent");
+        outstanding_.emplace(name, '?');
+    }
+    void put_common(fix::message_writer& into, char side) const {
+        into.put(54, side);
+        into.put(55, symbol_);
+    }
+    void put_terms(fix::message_writer& into) {
+        into.put(38, 1 + random_.below(9));
+        into.put(44, 100 + random_.below(4));
+    }
+
+    /// Everything but the header's fields that differ when a message is sent again.
+    [[nodiscard]] static std::string content_of(const fix::field_index& message) {
+        std::string content;
+        for (const fix::field& each : message.fields()) {
+            if (each.tag == 43 || each.tag == 52 || each.tag == 122) continue;
+            content += std::to_string(each.tag) + "=" + std::string(message.value(each)) + "|";
+        }
+        return content;
+    }
+
+    void take(const fix::field_index& message) {
+        const std::uint64_t number = fix::unsigned_value(message.get(34).value_or("")).value_or(0);
+        const std::string content = content_of(message);
+        if (is_asking_again) {
+            ++repeated_count;
+            const auto before = contents_.find(number);
+            if (before == contents_.end()) {
+                problems.push_back("new: " + content);
+            } else if (before->second != content) {
+                problems.push_back("was: " + before->second + ", is: " + content);
+            }
+            return;
+        }
+        ++reports_count;
+        if (!contents_.emplace(number, content).second) {
+            problems.push_back("number " + std::to_string(number) + " came twice");
+        }
+        const std::string name(message.get(11).value_or(""));
+        if (message.message_type() == "9") return settle(name);
+        if (message.message_type() != "8") {
+            problems.push_back("a message of type " + std::string(message.message_type()));
+            return;
+        }
+        const std::string execution(message.get(17).value_or(""));
+        const bool is_status = message.get(150) == "I";
+        if (!is_status && !executions_.insert(execution).second) problems.push_back(execution + " came twice");
+        const char side = message.get(54).value_or("?").front();
+        if (message.get(150) == "F") {
+            const auto lots = fix::signed_value(message.get(32).value_or("")).value_or(0);
+            bought += side == '1' ? lots : -lots;
+        }
+        const std::string previous(message.get(41).value_or(""));
+        if (!previous.empty()) open_.erase(previous);
+        const bool is_open = message.get(39) == "0" || message.get(39) == "1";
+        if (is_open && message.get(151) == "0") problems.push_back(name + " is open, and nothing is left of it");
+        if (is_open && !is_status) {
+            open_.insert_or_assign(name, side);
+        } else if (!is_open) {
+            open_.erase(name);
+        }
+        settle(is_status ? std::string(message.get(790).value_or("")) : name);
+    }
+    void settle(const std::string& name) { outstanding_.erase(name); }
+
+    std::string symbol_;
+    base::prng random_;
+    std::uint64_t next_name_;
+    bool is_finishing_ = false;
+    std::map<std::string, char> outstanding_;        ///< requests without an answer, by name
+    std::map<std::string, char> open_;               ///< sides of orders, by their newest name
+    std::map<std::uint64_t, std::string> contents_;  ///< of messages, by number
+    std::set<std::string> executions_;
+};
+
+/// A venue, two FIX clients, and faults from a seed.
+class fix_world {
+ public:
+    explicit fix_world(std::uint64_t seed)
+        : random_(seed),
+          configuration_(configuration_of(seed)),
+          world_(seed),
+          venue_host_(world_.add_host("venue", {address_of_host(0)})),
+          client_host_(world_.add_host("clients", {io::endpoint::ipv4({10, 0, 1, 1}, 0)})),
+          clients_(io::context_options(client_host_.start_process("clients"))),
+          venue_(venue_host_, "venue", [c = configuration_](io::context& on) {
+              return std::make_unique<venue_program>(on, c, node::order_entry_place::here);
+          }) {
+        venue_host_.disk().latency().write.most = 2ms;
+        venue_host_.disk().latency().sync_data.most = 30ms;
+        venue_.start();
+        for (std::size_t k = 0; k < clients_count; ++k) {
+            fix::initiator_options options;
+            options.session.identity.sender_comp_id = client_name(k);
+            options.session.identity.target_comp_id = configuration_.fix_comp_id;
+            options.session.heartbeat = 2s;
+            options.servers = {fix_address()};
+            options.credentials = [password = password_of(configuration_, k)](fix::message_writer& logon) {
+                logon.put(554, password);
+            };
+            options.retry_delay_min = 50ms;
+            options.retry_delay_max = 200ms;
+            stores_.push_back(std::make_unique<fix::memory_store>());
+            traders.push_back(std::make_unique<fix_trader>(std::string(configuration_.instruments.front().name.view()),
+                                                           seed + k, 1 + k * 1'000'000));
+            initiators_.push_back(
+                std::make_unique<fix::initiator>(clients_, options, *stores_.back(), *traders.back()));
+            talking_.spawn(initiators_.back()->run());
+            talking_.spawn(traders.back()->trade(initiators_.back().get()));
+        }
+    }
+    ~fix_world() {
+        for (const auto& each : traders) each->finish();
+        for (const auto& each : initiators_) each->close();
+        io::block_on(clients_, talking_.join());
+        venue_.close();
+        go_on_until([this] { return !venue_.is_running(); }, 60s);
+    }
+
+    template <class Condition>
+    bool go_on_until(Condition is_true, std::chrono::nanoseconds longest) {
+        for (const io::steady_time end = world_.now() + longest; !is_true();) {
+            if (world_.now() >= end) return false;
+            world_.run_for(1ms);
+            static_cast<void>(venue_.tend());
+        }
+        return true;
+    }
+    void go_on(std::chrono::nanoseconds time) {
+        go_on_until([] { return false; }, time);
+    }
+
+    /// One of: the process is killed, the host loses its power, the clients are cut off for a while, and nothing.
+    void disturb() {
+        go_on(std::chrono::microseconds(random_.below(400'000)));
+        switch (random_.below(4)) {
+            case 0:
+                venue_.kill();
+                go_on(std::chrono::milliseconds(random_.below(20)));
+                venue_.start();
+                break;
+            case 1:
+                venue_host_.cut_power();
+                venue_.lose_power();
+                go_on(10ms);
+                venue_host_.restore_power();
+                venue_.start();
+                break;
+            case 2:
+                world_.set_isolated(client_host_, true);
+                go_on(std::chrono::milliseconds(random_.below(6'000)));
+                world_.set_isolated(client_host_, false);
+                break;
+            default: break;
+        }
+    }
+
+    /// The clients have forgotten what they were told, and ask for all of it.
+    void ask_again() {
+        world_.set_isolated(client_host_, true);
+        go_on(10s);  // heartbeats are missing
+        for (std::size_t k = 0; k < clients_count; ++k) {
+            traders[k]->is_asking_again = true;
+            ASSERT_TRUE(stores_[k]->set_next_received(1));
+        }
+        world_.set_isolated(client_host_, false);
+        go_on(10s);
+    }
+
+    std::vector<std::unique_ptr<fix_trader>> traders;
+
+ private:
+    base::prng random_;
+    node::configuration configuration_;
+    sim::world world_;
+    sim::host& venue_host_;
+    sim::host& client_host_;
+    io::context clients_;
+    served_process venue_;
+    std::vector<std::unique_ptr<fix::memory_store>> stores_;
+    std::vector<std::unique_ptr<fix::initiator>> initiators_;
+    io::task_scope talking_{clients_};
+};
+
+TEST(fix_sessions, D1_R1_nothing_is_lost_said_twice_or_renumbered_over_crashes) {
+    std::uint64_t reports = 0;
+    std::uint64_t connections = 0;
+    for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        fix_world w(seed);
+        for (int i = 0; i < 20; ++i) w.disturb();
+        for (const auto& each : w.traders) each->finish();
+        const bool settled = w.go_on_until(
+            [&w] { return std::ranges::all_of(w.traders, [](const auto& each) { return each->is_settled(); }); }, 30s);
+        w.go_on(1s);
+        w.ask_again();
+        std::int64_t bought = 0;
+        for (const auto& each : w.traders) {
+            EXPECT_TRUE(settled) << each->outstanding().size() << " requests have no answer";
+            for (const std::string& problem : each->problems) ADD_FAILURE() << problem;
+            EXPECT_EQ(each->repeated_count, each->reports_count) << "each message is still there under its number";
+            bought += each->bought;
+            reports += each->reports_count;
+            connections += each->connections_count;
+        }
+        EXPECT_EQ(bought, 0) << "a fill is missing, or one too many";
+        if (HasFailure()) break;
+    }
+    EXPECT_GT(reports, 5'000U);
+    EXPECT_GT(connections, 50U) << "the faults have cut connections";
+}
+
+}  // namespace
+}  // namespace corro::simulation
