@@ -1,5 +1,5 @@
-# corro::io as a library of its own: `cmake --install BUILD` and the Debian package. Nothing else of the project is
-# installed; tools/check_install.py lists the installed tree and says so.
+# corro::io and corro::fix as libraries of their own: `cmake --install BUILD` and the Debian packages. Nothing else of the
+# project is installed; tools/check_install.py lists the installed tree and says so.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -21,6 +21,16 @@ if(TARGET corro_io_asio)
   install(EXPORT corro_asio_targets NAMESPACE corro:: FILE corroAsioTargets.cmake DESTINATION "${corro_package_dir}"
     COMPONENT io)
 endif()
+# FIX sessions, where pugixml was there: find_package looks for pugixml only if it is asked for this component.
+if(TARGET corro_fix)
+  install(TARGETS corro_fix EXPORT corro_fix_targets COMPONENT fix
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT fix
+    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/corro" COMPONENT fix)
+  install(EXPORT corro_fix_targets NAMESPACE corro:: FILE corroFixTargets.cmake DESTINATION "${corro_package_dir}"
+    COMPONENT fix)
+  # A package of its own has a licence of its own.
+  install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/doc/corro-fix" COMPONENT fix)
+endif()
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/corroConfig.cmake.in" "${PROJECT_BINARY_DIR}/corroConfig.cmake"
   INSTALL_DESTINATION "${corro_package_dir}" NO_SET_AND_CHECK_MACRO)
@@ -33,23 +43,33 @@ install(FILES
   DESTINATION "${corro_package_dir}" COMPONENT io)
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT io)
 
-# The same as a Debian package, libcorro-io-dev: tools/package.
+# The same as Debian packages, libcorro-io-dev and libcorro-fix-dev: tools/package.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME corro)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
 set(CPACK_PACKAGE_CONTACT "the Corro developers <corro@localhost>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "coroutine-native network I/O for C++23, on epoll and io_uring")
+# The first line of each component's description is its summary.
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_COMPONENTS_ALL io)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_IO_PACKAGE_NAME libcorro-io-dev)
 set(CPACK_DEBIAN_IO_PACKAGE_SECTION libdevel)
-set(CPACK_COMPONENT_IO_DESCRIPTION "Tasks, structured concurrency, stop tokens, timers, sockets and what stands on
+set(CPACK_COMPONENT_IO_DESCRIPTION "coroutine-native network I/O for C++23, on epoll and io_uring
+Tasks, structured concurrency, stop tokens, timers, sockets and what stands on
 them. Headers and static libraries; find_package(corro COMPONENTS io) gives the target corro::io, and
 COMPONENTS io_asio, with Boost, corro::io_asio: contexts on an io_context of Boost.Asio.")
 # A program that links the static library links these too, and needs the standard library of a compiler.
 set(CPACK_DEBIAN_IO_PACKAGE_DEPENDS "libc6-dev, libstdc++-12-dev, liburing-dev, libssl-dev, zlib1g-dev")
 set(CPACK_DEBIAN_IO_PACKAGE_RECOMMENDS "cmake")
 set(CPACK_DEBIAN_IO_PACKAGE_SUGGESTS "libboost-dev (>= 1.81) | libboost1.81-dev")
+if(TARGET corro_fix)
+  list(APPEND CPACK_COMPONENTS_ALL fix)
+  set(CPACK_DEBIAN_FIX_PACKAGE_NAME libcorro-fix-dev)
+  set(CPACK_DEBIAN_FIX_PACKAGE_SECTION libdevel)
+  set(CPACK_COMPONENT_FIX_DESCRIPTION "FIX sessions for C++23: codec, data dictionaries, acceptor and initiator
+Headers and a static library on corro::io; find_package(corro COMPONENTS fix) gives the target corro::fix.")
+  set(CPACK_DEBIAN_FIX_PACKAGE_DEPENDS "libcorro-io-dev (= ${PROJECT_VERSION}), libpugixml-dev")
+endif()
 include(CPack)

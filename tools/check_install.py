@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks an installed tree: it is corro::io, all of it and nothing else.
+"""Checks an installed tree: it is corro::io and corro::fix, all of both and nothing else.
 
     check_install.py PREFIX         checks the tree below PREFIX
     check_install.py --self-test    proves on small bad trees that each rule catches its violation
@@ -9,7 +9,7 @@ Rules, each with the name that a finding carries:
   missing    the files without which find_package or the linker fails are there
   private    no header of a backend's or the kernel's inside
   unclosed   an installed header includes installed headers of ours only
-  half       the bridge to Asio is there with its headers, its library and its CMake file, or not at all
+  half       corro::fix is there with its headers, its library and its CMake file, or not at all; so is the bridge to Asio
 """
 
 import pathlib
@@ -19,10 +19,10 @@ import sys
 import tempfile
 
 PLACES = [re.compile(pattern) for pattern in (
-    r"include/corro/(io|http|websocket)/[a-z0-9_/]+\.hpp",
+    r"include/corro/(io|fix|http|websocket)/[a-z0-9_/]+\.hpp",
     r"include/corro/base/[a-z0-9_]+\.hpp",
-    r"lib/([a-z0-9_-]+/)?libcorro_(io|http|websocket|base|io_asio)\.a",
-    r"lib/([a-z0-9_-]+/)?cmake/corro/(corro(Config|ConfigVersion|(Asio)?Targets|(Asio)?Targets-[a-z]+)|Find[a-z]+)\.cmake",
+    r"lib/([a-z0-9_-]+/)?libcorro_(io|fix|http|websocket|base|io_asio)\.a",
+    r"lib/([a-z0-9_-]+/)?cmake/corro/(corro(Config|ConfigVersion|(Asio|Fix)?Targets|(Asio|Fix)?Targets-[a-z]+)|Find[a-z]+)\.cmake",
     r"share/doc/[a-z-]+/(LICENSE|copyright|changelog\.gz)",
 )]
 NEEDED = [re.compile(pattern) for pattern in (
@@ -32,15 +32,24 @@ NEEDED = [re.compile(pattern) for pattern in (
     r"lib/([a-z0-9_-]+/)?cmake/corro/corroConfigVersion\.cmake",
     r"share/doc/[a-z-]+/(LICENSE|copyright)",
 )]
-# The bridge to Asio: all of it, or, where Boost was missing, nothing.
-ASIO = [re.compile(pattern) for pattern in (
+# All of it, or nothing: the bridge to Asio where Boost was missing, corro::fix where pugixml was.
+WHOLE = [[re.compile(pattern) for pattern in part] for part in ((
     r"include/corro/io/backends/asio/asio_backend\.hpp",
     r"include/corro/io/backends/asio/awaited\.hpp",
     r"lib/([a-z0-9_-]+/)?libcorro_io_asio\.a",
     r"lib/([a-z0-9_-]+/)?cmake/corro/corroAsioTargets\.cmake",
-)]
-# Headers that only the library's own sources include, and those of tests.
-PRIVATE = re.compile(r"include/corro/(io|http|websocket)/(backends/(?!asio/)|testing/|(.*/)?test_)")
+), (
+    r"include/corro/fix/codec/message_writer\.hpp",
+    r"include/corro/fix/dictionary/dictionary\.hpp",
+    r"include/corro/fix/session/session\.hpp",
+    r"include/corro/fix/net/acceptor\.hpp",
+    r"include/corro/fix/net/initiator\.hpp",
+    r"lib/([a-z0-9_-]+/)?libcorro_fix\.a",
+    r"lib/([a-z0-9_-]+/)?cmake/corro/corroFixTargets\.cmake",
+))]
+# Headers that only the library's own sources include, and those of tests. dictionary_reader.hpp includes pugixml's.
+PRIVATE = re.compile(r"include/corro/(io|fix|http|websocket)/(backends/(?!asio/)|testing/|(.*/)?test_|.*_fixture\.hpp"
+                     r"|dictionary/dictionary_reader\.hpp)")
 LAYERS_OUTSIDE = "domain wire matching risk facility facility_reference rule_book journal gateway market_data client recorded node sim".split()
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 
@@ -61,9 +70,10 @@ def findings(prefix: pathlib.Path) -> list[str]:
     for need in NEEDED:
         if not any(need.fullmatch(file) for file in files):
             found.append(f"missing: {need.pattern}")
-    absent = [part.pattern for part in ASIO if not any(part.fullmatch(file) for file in files)]
-    if absent and len(absent) != len(ASIO):
-        found += [f"half: {pattern}" for pattern in absent]
+    for parts in WHOLE:
+        absent = [part.pattern for part in parts if not any(part.fullmatch(file) for file in files)]
+        if absent and len(absent) != len(parts):
+            found += [f"half: {pattern}" for pattern in absent]
     return found
 
 
@@ -72,14 +82,21 @@ def self_test() -> int:
              "lib/cmake/corro/corroConfigVersion.cmake", "share/doc/corro/LICENSE"]
     asio = ["include/corro/io/backends/asio/asio_backend.hpp", "include/corro/io/backends/asio/awaited.hpp", "lib/libcorro_io_asio.a",
             "lib/cmake/corro/corroAsioTargets.cmake"]
-    cases = [("sound", sound, {}, []), ("sound, with the bridge to Asio", sound + asio, {}, [])]
+    fix = ["include/corro/fix/codec/message_writer.hpp", "include/corro/fix/dictionary/dictionary.hpp",
+           "include/corro/fix/session/session.hpp", "include/corro/fix/net/acceptor.hpp", "include/corro/fix/net/initiator.hpp",
+           "lib/libcorro_fix.a", "lib/cmake/corro/corroFixTargets.cmake"]
+    cases = [("sound", sound, {}, []), ("sound, with the bridge to Asio", sound + asio, {}, []),
+             ("sound, with FIX", sound + fix + ["share/doc/corro-fix/LICENSE"], {}, [])]
     cases += [(f"bridge without {file}", sound + [other for other in asio if other != file], {}, ["half"]) for file in asio]
+    cases += [(f"FIX without {file}", sound + [other for other in fix if other != file], {}, ["half"]) for file in fix]
     cases += [(f"header of {layer}", [*sound, f"include/corro/{layer}/x.hpp"], {}, ["stranger"]) for layer in LAYERS_OUTSIDE]
     cases += [(f"without {file}", [other for other in sound if other != file], {}, ["missing"]) for file in sound]
     cases += [
         ("a program", [*sound, "bin/corro"], {}, ["stranger"]),
         ("a backend's header", [*sound, "include/corro/io/backends/epoll_backend.hpp"], {}, ["private"]),
         ("a test's header", [*sound, "include/corro/io/testing/test_require.hpp"], {}, ["private"]),
+        ("a fixture", [*sound, *fix, "include/corro/fix/session/script_player_fixture.hpp"], {}, ["private"]),
+        ("a header with pugixml", [*sound, *fix, "include/corro/fix/dictionary/dictionary_reader.hpp"], {}, ["private"]),
         ("open include", sound, {"include/corro/io/task/task.hpp": '#include "base/pool.hpp"\n'}, ["unclosed"]),
         ("closed include", [*sound, "include/corro/base/assert.hpp"],
          {"include/corro/io/task/task.hpp": '#include "base/assert.hpp"\n#include <vector>\n'}, []),

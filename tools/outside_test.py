@@ -2,7 +2,7 @@
 """Builds tests/outside, a project that knows nothing of this one, against the installed library, and runs it.
 
     outside_test.py --build FOLDER --compiler CXX             installs what was built in FOLDER, and uses that
-    outside_test.py --package FOLDER --compiler CXX           makes a Debian package of it, unpacks that, and uses it
+    outside_test.py --package FOLDER --compiler CXX           makes Debian packages of it, unpacks them, and uses those
 
 Exit code 77 means: skipped, for the reason printed.
 """
@@ -29,36 +29,76 @@ def run(*command: object, expect_failure: bool = False) -> str:
     return done.stdout
 
 
-def unpack_package(build: pathlib.Path, into: pathlib.Path) -> pathlib.Path:
-    """Makes the Debian package, checks its description, and unpacks it. Returns its /usr."""
+def has_fix(build: pathlib.Path) -> bool:
+    """Without pugixml, corro::fix was not built."""
+    return (build / "src/fix/libcorro_fix.a").exists()
+
+
+def depends_of(fields: dict[str, str]) -> set[str]:
+    return {name.split()[0] for name in fields.get("Depends", "").split(",") if name.strip()}
+
+
+def files_in(package: pathlib.Path) -> set[str]:
+    return {line.split()[-1] for line in run("dpkg-deb", "--contents", package).splitlines() if line.startswith("-")}
+
+
+def unpack_packages(build: pathlib.Path, into: pathlib.Path, compiler: str) -> pathlib.Path:
+    """Makes the Debian packages, checks their descriptions, and unpacks them. Returns their /usr."""
     run(ROOT / "tools/package", "--build", build, "--output", into / "packages")
-    [package] = (into / "packages").glob("*.deb")
-    fields = dict(line.split(": ", 1) for line in run("dpkg-deb", "--field", package).splitlines() if ": " in line)
-    if fields.get("Package") != "libcorro-io-dev":
-        raise Failed(f"the package is called {fields.get('Package')}")
-    depends = {name.split()[0] for name in fields.get("Depends", "").split(",") if name.strip()}
-    if "liburing-dev" not in depends:
-        raise Failed(f"the package depends on {sorted(depends)}: without liburing-dev find_package fails")
+    packages = {}
+    for package in (into / "packages").glob("*.deb"):
+        fields = dict(line.split(": ", 1) for line in run("dpkg-deb", "--field", package).splitlines() if ": " in line)
+        packages[fields.get("Package")] = (package, fields)
+    expected = ["libcorro-fix-dev", "libcorro-io-dev"] if has_fix(build) else ["libcorro-io-dev"]
+    if sorted(packages) != expected:
+        raise Failed(f"the packages are {sorted(packages)}, expected {expected}")
+    package, fields = packages["libcorro-io-dev"]
+    if "liburing-dev" not in depends_of(fields):
+        raise Failed(f"libcorro-io-dev depends on {fields.get('Depends')}: without liburing-dev find_package fails")
+    if "libpugixml-dev" in depends_of(fields):
+        raise Failed("libcorro-io-dev depends on libpugixml-dev, which only corro::fix needs")
     run("dpkg-deb", "-x", package, into / "unpacked")
-    return into / "unpacked/usr"
+    prefix = into / "unpacked/usr"
+    if has_fix(build):
+        # Without the second package there is no component fix, and the first one works by itself.
+        configure = configure_command(prefix, compiler)
+        run(*configure, "-B", into / "without_fix")
+        text = run(*configure, "-B", into / "wrong_without_fix", "-DWANTED=io;fix", expect_failure=True)
+        if "corro has no component 'fix'; what there is: io" not in " ".join(text.split()):
+            raise Failed(f"the component of a package that is not installed is refused, but not clearly:\n{text}")
+        package, fields = packages["libcorro-fix-dev"]
+        if not {"libcorro-io-dev", "libpugixml-dev"} <= depends_of(fields):
+            raise Failed(f"libcorro-fix-dev depends on {fields.get('Depends')}: find_package fails")
+        both = files_in(package) & files_in(packages["libcorro-io-dev"][0])
+        if both:
+            raise Failed(f"dpkg refuses a second package that contains the same files: {sorted(both)}")
+        run("dpkg-deb", "-x", package, into / "unpacked")
+    return prefix
 
 
-def use(prefix: pathlib.Path, compiler: str, work: pathlib.Path) -> None:
+def configure_command(prefix: pathlib.Path, compiler: str) -> list[object]:
+    return ["cmake", "-S", ROOT / "tests/outside", "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={compiler}",
+            f"-DCMAKE_PREFIX_PATH={prefix}"]
+
+
+def use(prefix: pathlib.Path, compiler: str, work: pathlib.Path, fix: bool) -> None:
     print(run(sys.executable, ROOT / "tools/check_install.py", prefix).strip())
-    configure = ["cmake", "-S", ROOT / "tests/outside", "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={compiler}",
-                 f"-DCMAKE_PREFIX_PATH={prefix}"]
+    configure = configure_command(prefix, compiler)
     text = run(*configure, "-B", work / "wrong", "-DWANTED=exchange", expect_failure=True)
     if "corro has no component 'exchange'; what there is: io" not in " ".join(text.split()):
         raise Failed(f"an unknown component is refused, but not clearly:\n{text}")
+    # Components that need a package of their own report its absence; the others work without it.
     asio = any(prefix.rglob("corroAsioTargets.cmake"))
-    if asio:
-        # Components that need Boost report its absence; the others work without it.
-        without = [*configure, "-DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON"]
-        run(*without, "-B", work / "without_boost")
-        text = run(*without, "-B", work / "without_boost_asio", "-DWANTED=io;io_asio", expect_failure=True)
-        if "corro's component 'io_asio' needs Boost 1.81 or later" not in " ".join(text.split()):
-            raise Failed(f"the bridge without Boost is refused, but not clearly:\n{text}")
-    run(*configure, "-B", work / "build", *(["-DWANTED=io;io_asio"] if asio else []))
+    components = [("io_asio", "Boost", "Boost 1.81 or later")] if asio else []
+    if fix:
+        components.append(("fix", "pugixml", "pugixml (Debian: libpugixml-dev)"))
+    for component, package, needs in components:
+        without = [*configure, f"-DCMAKE_DISABLE_FIND_PACKAGE_{package}=ON"]
+        run(*without, "-B", work / f"without_{package}")
+        text = run(*without, "-B", work / f"{component}_without_{package}", f"-DWANTED={component}", expect_failure=True)
+        if f"corro's component '{component}' needs {needs}" not in " ".join(text.split()):
+            raise Failed(f"component {component} without {package} is refused, but not clearly:\n{text}")
+    run(*configure, "-B", work / "build", f"-DWANTED={';'.join(name for name, _, _ in components) or 'io'}")
     # The package must come from the prefix, not from a library that happens to be installed on this machine.
     cache = (work / "build/CMakeCache.txt").read_text()
     if f"corro_DIR:PATH={prefix}" not in cache:
@@ -74,6 +114,12 @@ def use(prefix: pathlib.Path, compiler: str, work: pathlib.Path) -> None:
             raise Failed(f"asio_before and migration differ:\n{before}\n{after}")
     else:
         print("without the bridge to Asio: Boost was not there when the library was built")
+    if fix:
+        print(run(work / "build/outside_fix").strip())
+        if "message 2 is rejected: Required tag missing, tag 55" not in run(work / "build/fix_dictionary"):
+            raise Failed("fix_dictionary accepts an order without a symbol")
+    else:
+        print("without corro::fix: pugixml was not there when the library was built")
 
 
 def main() -> int:
@@ -90,11 +136,11 @@ def main() -> int:
         work = pathlib.Path(name)
         try:
             if arguments.package:
-                prefix = unpack_package(arguments.package.resolve(), work)
+                prefix = unpack_packages(arguments.package.resolve(), work, arguments.compiler)
             else:
                 prefix = work / "prefix"
                 run("cmake", "--install", arguments.build, "--prefix", prefix)
-            use(prefix, arguments.compiler, work)
+            use(prefix, arguments.compiler, work, has_fix(arguments.package or arguments.build))
         except Failed as failure:
             print(failure)
             return 1

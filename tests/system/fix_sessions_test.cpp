@@ -6,14 +6,20 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "fix/codec/test_messages.hpp"
 #include "fix/codec/values.hpp"
 #include "fix/net/acceptor.hpp"
+#include "fix/net/connection.hpp"
 #include "fix/net/file_store.hpp"
 #include "fix/net/initiator.hpp"
 #include "io/loop/timer.hpp"
+#include "io/net/stream.hpp"
+#include "io/net/tcp.hpp"
+#include "io/net/transport_stream.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "sim/host.hpp"
@@ -150,6 +156,71 @@ TEST(fix_connection, an_initiator_and_an_acceptor_exchange_messages_and_log_out)
     io::block_on(server, serving.join());
     EXPECT_EQ(listening.connected_count(), 0U);
     EXPECT_EQ(servers.next_received(), clients.next_sent());
+    EXPECT_EQ(clients.next_received(), servers.next_sent());
+}
+
+/// Serves a session on a stream that hides what it stands on, as one with TLS does.
+io::task<void> talk(io::context* here, io::tcp_stream stream, session* on, application* app) {
+    on->begin(moment_on(*here));
+    connection talking(*here, io::transport_stream(io::any_stream(std::move(stream))), *on, *app);
+    co_await talking.run();
+}
+
+io::task<void> accept_and_talk(io::context* here, io::tcp_acceptor port, session* on, application* app) {
+    auto stream = co_await port.accept();
+    CORRO_ASSERT(stream.has_value());
+    co_await talk(here, std::move(*stream), on, app);
+}
+
+io::task<void> connect_and_talk(io::context* here, session* on, application* app) {
+    auto stream = co_await io::tcp_stream::connect(*here, server_address);
+    CORRO_ASSERT(stream.has_value());
+    co_await talk(here, std::move(*stream), on, app);
+}
+
+/// Asks `count` times, each time when the answer has come, and logs out.
+class one_at_a_time final : public application {
+ public:
+    explicit one_at_a_time(std::uint64_t count) : count_(count) {}
+    void on_active(session& on, instant now) override {
+        on.begin_message("B", now).put(148, ++asked_count);
+        static_cast<void>(on.send(now));
+    }
+    void on_message(session& on, instant now) override {
+        if (asked_count == count_) return on.log_out("done", now);
+        on_active(on, now);
+    }
+    void on_end(session& on) override { ended_because = on.ended_because(); }
+
+    std::uint64_t asked_count = 0;
+    std::string ended_because;
+
+ private:
+    std::uint64_t count_;
+};
+
+TEST(fix_connection, a_session_runs_on_any_stream) {
+    two_hosts hosts(1);
+    io::context server{io::context_options(hosts.south.start_process("server"))};
+    io::context client{io::context_options(hosts.north.start_process("client"))};
+    echo echoing;
+    memory_store servers;
+    session answering(settings_for("CORRO", "BUYER"), servers);
+    auto port = io::tcp_acceptor::open(server, io::endpoint::any(9'000));
+    ASSERT_TRUE(port);
+    io::task_scope serving(server);
+    serving.spawn(accept_and_talk(&server, std::move(*port), &answering, &echoing));
+    one_at_a_time asking(100);
+    memory_store clients;
+    session_settings settings = settings_for("BUYER", "CORRO");
+    settings.side = session_side::initiator;
+    session through(settings, clients);
+    io::block_on(client, connect_and_talk(&client, &through, &asking));
+    io::block_on(server, serving.join());
+    EXPECT_EQ(echoing.messages_count, 100U);
+    EXPECT_TRUE(echoing.is_in_order);
+    EXPECT_EQ(asking.ended_because, "logged out");
+    EXPECT_EQ(answering.ended_because(), "the peer logged out");
     EXPECT_EQ(clients.next_received(), servers.next_sent());
 }
 

@@ -1,5 +1,11 @@
 // An index over the fields of one message: tags, and where their values are. Values stay in the frame.
 //
+//     fix::field_index order;
+//     const fix::frame_result frame = fix::next_frame(received, fix::message_bytes_max_default);
+//     if (frame.state == fix::frame_state::complete && !order.index(received, frame)) {
+//         const std::optional<std::string_view> symbol = order.get(55);
+//     }
+//
 // Limits:  the number of fields that the constructor gets.
 // Threads: one.
 // Cost:    allocates in its constructor only. Indexing is one pass over the message; `find` is one load and one compare
@@ -42,16 +48,17 @@ enum class reject_reason : std::uint8_t {
     other = 99,
 };
 
+/// A field of a message: a tag, and where its value is.
 struct field {
-    std::uint32_t tag = 0;
+    std::uint32_t tag = 0;     ///< 1 to tag_max
     std::uint32_t offset = 0;  ///< of the value, in the frame
     std::uint32_t size = 0;    ///< of the value
 };
 
 /// What is wrong with a message whose frame is sound.
 struct message_problem {
-    reject_reason reason = reject_reason::other;
-    std::uint32_t tag = 0;  ///< of the field; 0: unknown
+    reject_reason reason = reject_reason::other;  ///< of a Reject (3) for it
+    std::uint32_t tag = 0;                        ///< of the field; 0: unknown
 };
 
 /// A field that the index leaves out.
@@ -65,10 +72,11 @@ struct bad_field {
 
 /// A range of fields of one message, by their index.
 struct field_range {
-    std::size_t begin = 0;
-    std::size_t end = 0;
+    std::size_t begin = 0;  ///< the first one
+    std::size_t end = 0;    ///< behind the last one
 };
 
+/// The fields of one message at a time. The next message is indexed into the same memory.
 class field_index {
  public:
     explicit field_index(std::size_t fields_max = fields_max_default);
@@ -92,6 +100,7 @@ class field_index {
     [[nodiscard]] std::string_view tag_text(const bad_field& of) const noexcept {
         return text_.substr(of.offset, of.size);
     }
+    /// The value of a field of this message.
     [[nodiscard]] std::string_view value(const field& of) const noexcept { return text_.substr(of.offset, of.size); }
     /// MsgType (35).
     [[nodiscard]] std::string_view message_type() const noexcept { return value(fields_[0]); }

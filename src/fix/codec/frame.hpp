@@ -1,8 +1,7 @@
 // Frames: where a FIX message begins and ends in a stream of bytes.
 //
-// Layout:  8=FIX..|9=length|body|10=checksum|, where | is SOH (0x01). The length counts the body's bytes; the checksum
-// is
-//          the sum of all bytes before its own field, modulo 256, in three digits.
+// Layout:  8=FIX..|9=length|body|10=checksum|, where | is SOH (0x01). The length counts the bytes of the body. The
+//          checksum is the sum of all bytes in front of its own field, modulo 256, in three digits.
 // Threads: any; pure functions.
 // Cost:    no allocation, one pass over the bytes of a frame.
 // Source:  FIX session layer, sections "Message framing" and "Garbled messages".
@@ -19,6 +18,7 @@ namespace corro::fix {
 /// The character behind each field.
 inline constexpr char soh = '\x01';
 
+/// What is at the front of some bytes.
 enum class frame_state : std::uint8_t {
     incomplete,  ///< more bytes are needed
     complete,
@@ -39,12 +39,13 @@ enum class frame_fault : std::uint8_t {
 /// In words, for logs: "wrong checksum".
 [[nodiscard]] std::string_view to_string(frame_fault fault) noexcept;
 
+/// What `next_frame` finds.
 struct frame_result {
-    frame_state state = frame_state::incomplete;
-    frame_fault fault = frame_fault::none;
-    std::size_t bytes = 0;       ///< complete: of the frame; garbled: to be skipped; otherwise 0
-    std::size_t body_begin = 0;  ///< complete: the offset of field 35
-    std::size_t body_end = 0;    ///< the same behind the SOH of the body's last field; of a wrong length, as it says
+    frame_state state = frame_state::incomplete;  ///< decides what the other members mean
+    frame_fault fault = frame_fault::none;        ///< garbled: why
+    std::size_t bytes = 0;                        ///< complete: of the frame; garbled: to be skipped; otherwise 0
+    std::size_t body_begin = 0;                   ///< complete: the offset of field 35
+    std::size_t body_end = 0;  ///< the same behind the SOH of the body's last field; of a wrong length, as it says
 };
 
 /// Looks for a frame at the front of `received`. Behind garbled bytes, the next look begins at the next "8=FIX", or at

@@ -4,7 +4,7 @@
 
 namespace corro::fix {
 
-group_reader::group_reader(const field_index& message, field_range within, const group_layout& layout) noexcept
+group_reader::group_reader(const field_index& message, field_range within, group_layout layout) noexcept
     : message_(message), within_(within), layout_(layout), at_(within.end) {
     const field* const found = message.find(layout.count_tag, within);
     if (found == nullptr) return;

@@ -3,6 +3,12 @@
 // An entry begins with the group's first field. The last entry ends before the first field that is no member. Groups
 // may be nested: the inner group is read within the range of the outer one's entry.
 //
+//     static constexpr std::array<std::uint32_t, 3> party{447, 448, 452};
+//     fix::group_reader parties(order, {0, order.fields().size()}, {453, 448, party});
+//     while (const std::optional<fix::field_range> entry = parties.next()) {
+//         const fix::field* const id = order.find(448, *entry);
+//     }
+//
 // Threads: any; views into a field_index.
 // Cost:    no allocation; one look at each field of the group.
 // Source:  FIX tag=value encoding, "Repeating groups".
@@ -18,18 +24,24 @@
 
 namespace corro::fix {
 
+/// Which fields a repeating group has.
 struct group_layout {
-    std::uint32_t count_tag = 0;             ///< NumInGroup
-    std::uint32_t first_tag = 0;             ///< begins each entry
-    std::span<const std::uint32_t> members;  ///< all tags of an entry, those of inner groups included; ascending
+    std::uint32_t count_tag = 0;  ///< of the field that counts the entries
+    std::uint32_t first_tag = 0;  ///< begins each entry
+    /// All tags of an entry, those of inner groups included; ascending. The array outlives the layout.
+    std::span<const std::uint32_t> members;
 
+    /// Whether an entry may have this field.
     [[nodiscard]] bool has(std::uint32_t tag) const noexcept { return std::ranges::binary_search(members, tag); }
 };
 
+/// Reads the entries of one repeating group, one after the other.
 class group_reader {
  public:
-    /// @param within  Where the field with the count is looked for: the whole message, or an entry of an outer group.
-    group_reader(const field_index& message, field_range within, const group_layout& layout) noexcept;
+    /// @param message  Outlives the reader, and is not indexed again meanwhile.
+    /// @param within   Where the field with the count is looked for: the whole message, which is {0, fields().size()},
+    ///                 or an entry of an outer group.
+    group_reader(const field_index& message, field_range within, group_layout layout) noexcept;
 
     /// The next entry; nothing behind the last one, and where the group is not sound.
     [[nodiscard]] std::optional<field_range> next() noexcept;
@@ -45,7 +57,7 @@ class group_reader {
  private:
     const field_index& message_;
     field_range within_;
-    const group_layout& layout_;
+    group_layout layout_;
     std::size_t at_ = 0;  ///< the index of the next field
     std::uint64_t count_ = 0;
     std::uint64_t read_ = 0;

@@ -1,5 +1,14 @@
 // Writes one message: the body first, then in front of it BeginString and BodyLength, and behind it CheckSum.
 //
+//     std::array<char, 4'096> room;
+//     fix::message_writer writer(room, "FIX.4.4");
+//     writer.begin("D");
+//     writer.put(11, "order-1");
+//     writer.put(44, fix::decimal{450'025, 2});  // 4500.25
+//     const std::string_view message = writer.finish();
+//
+// A session writes the header by itself: see `session::begin_message`.
+//
 // Units:   times are nanoseconds since 1970-01-01, UTC.
 // Threads: one.
 // Cost:    no allocation; every byte is written once, and read once for the checksum.
@@ -41,9 +50,10 @@ class timestamp_format {
     std::array<char, 8> date_{};
 };
 
+/// Writes messages one after the other, all into the same room.
 class message_writer {
  public:
-    /// @param room          The message is written somewhere in it.
+    /// @param room          The message is written somewhere in it; outlives the writer.
     /// @param begin_string  "FIX.4.4" and the like; at most begin_string_bytes_max.
     message_writer(std::span<char> room, std::string_view begin_string) noexcept;
 
@@ -51,7 +61,7 @@ class message_writer {
     /// @param type  MsgType (35).
     void begin(std::string_view type) noexcept;
 
-    /// A field with text. It holds no SOH, and is not empty (asserted).
+    /// A field with text, which must not be empty (asserted) and must not contain SOH (not checked).
     void put(std::uint32_t tag, std::string_view text) noexcept {
         CORRO_ASSERT(!text.empty());
         char* const into = begin_field(tag, text.size());
@@ -59,9 +69,13 @@ class message_writer {
         std::memcpy(into, text.data(), text.size());
         end_field(text.size());
     }
+    /// The same.
     void put(std::uint32_t tag, const char* text) noexcept { put(tag, std::string_view(text)); }
+    /// A field with one character.
     void put(std::uint32_t tag, char letter) noexcept { put(tag, std::string_view(&letter, 1)); }
+    /// Y or N.
     void put(std::uint32_t tag, bool value) noexcept { put(tag, value ? 'Y' : 'N'); }
+    /// An integer.
     template <std::integral Integer>
         requires(!std::same_as<Integer, char> && !std::same_as<Integer, bool>)
     void put(std::uint32_t tag, Integer value) noexcept {
@@ -75,11 +89,13 @@ class message_writer {
     }
     /// All digits of the value are written: {150, 2} as 1.50.
     void put(std::uint32_t tag, decimal value) noexcept;
+    /// UTCTimestamp. @param time Not before 1970.
     void put_time(std::uint32_t tag, std::int64_t time, time_precision precision) noexcept {
         char* const into = begin_field(tag, timestamp_format::bytes_max);
         if (into != nullptr) end_field(times_.write(time, precision, into));
     }
-    /// A field of data and the field with its length before it. The data may hold SOH, and is not empty (asserted).
+    /// A field of data and the field with its length in front of it. The data may contain SOH, and must not be empty
+    /// (asserted).
     void put_data(std::uint32_t length_tag, std::uint32_t data_tag, std::string_view data) noexcept {
         put(length_tag, data.size());
         put(data_tag, data);

@@ -24,12 +24,13 @@ namespace corro::fix {
 
 /// A number mantissa * 10^-digits.
 struct decimal {
-    std::int64_t mantissa = 0;
-    std::uint8_t digits = 0;  ///< behind the point, 0 to decimal_digits_max
+    std::int64_t mantissa = 0;  ///< the number without its point
+    std::uint8_t digits = 0;    ///< behind the point, 0 to decimal_digits_max
 
     friend bool operator==(const decimal&, const decimal&) noexcept = default;
 };
 
+/// Of a decimal, behind the point.
 inline constexpr std::uint8_t decimal_digits_max = 18;
 
 /// float, Price, Qty and the like: an optional '-', digits, and digits behind an optional point. At least one digit.

@@ -3,6 +3,8 @@
 // The tables are rows of members. A message type is a row, a repeating group is one, and so are the header and the
 // trailer. `entry` is one load: whether a field belongs to a row, at which place, and whether it is required there.
 //
+//     const std::shared_ptr<const fix::dictionary> rules = fix::dictionary::read(text_of("FIX44.xml"), "FIX44.xml");
+//
 // Limits:  dictionary_bytes_max of XML, dictionary_fields_max fields, dictionary_entries_max entries in all rows,
 //          group_depth_max groups within each other, dictionary_steps_max members after components are put in place.
 // Threads: any; nothing changes after `read`.
@@ -49,30 +51,32 @@ class dictionary_error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// A field as the dictionary describes it.
 struct field_definition {
-    std::uint32_t tag = 0;
-    value_kind kind = value_kind::text;
-    field_place place = field_place::body;
+    std::uint32_t tag = 0;                   ///< 1 to tag_max
+    value_kind kind = value_kind::text;      ///< what its data type allows
+    field_place place = field_place::body;   ///< where it is in each message
     bool has_values = false;                 ///< only listed values are allowed
     std::array<std::uint64_t, 2> letters{};  ///< listed values of one ASCII character: a bit for each
     std::uint32_t words_begin = 0;           ///< the longer ones, sorted
-    std::uint32_t words_count = 0;
-    std::string name;
+    std::uint32_t words_count = 0;           ///< how many those are
+    std::string name;                        ///< "ClOrdID"
 };
 
+/// A data dictionary. It is made by `read`, and constant from then on.
 class dictionary {
  public:
-    using field_number = std::uint16_t;
-    using row_number = std::uint16_t;
-    static constexpr field_number no_field = 0xffff;
-    static constexpr row_number no_row = 0xffff;
+    using field_number = std::uint16_t;               ///< of a field, from 0; it is not the tag
+    using row_number = std::uint16_t;                 ///< of a row, from 0
+    static constexpr field_number no_field = 0xffff;  ///< the dictionary does not have the field
+    static constexpr row_number no_row = 0xffff;      ///< the dictionary does not have the message type
 
     /// A field as a member of a row. All bits are 0 if the row does not have the field.
     struct member {
-        std::uint16_t bits = 0;
+        std::uint16_t bits = 0;  ///< the place, and the two bits below
 
-        static constexpr std::uint16_t required_bit = 0x8000;
-        static constexpr std::uint16_t group_bit = 0x4000;
+        static constexpr std::uint16_t required_bit = 0x8000;  ///< a message must have it
+        static constexpr std::uint16_t group_bit = 0x4000;     ///< it counts the entries of a group
 
         [[nodiscard]] explicit operator bool() const noexcept { return bits != 0; }
         [[nodiscard]] bool is_required() const noexcept { return (bits & required_bit) != 0; }
@@ -82,6 +86,7 @@ class dictionary {
     };
 
     /// Reads a dictionary from XML.
+    /// @param xml   The text of the file; not kept.
     /// @param name  Of the file, for the errors.
     /// @throws dictionary_error
     [[nodiscard]] static std::shared_ptr<const dictionary> read(std::string_view xml, const std::string& name);
@@ -97,6 +102,7 @@ class dictionary {
             return dense_[tag];
         return find_sparse(tag);
     }
+    /// @pre number < fields_count()
     [[nodiscard]] const field_definition& field(field_number number) const noexcept { return fields_[number]; }
     [[nodiscard]] std::size_t fields_count() const noexcept { return fields_.size(); }
     /// Whether the value is one of those that the field lists. @pre field(number).has_values
@@ -107,6 +113,7 @@ class dictionary {
         }
         return is_listed_word(of, value);
     }
+    /// The listed values of more than one character, sorted.
     [[nodiscard]] std::span<const std::string> listed_words(const field_definition& of) const noexcept {
         return std::span(words_).subspan(of.words_begin, of.words_count);
     }
@@ -122,6 +129,7 @@ class dictionary {
     /// All message types with their rows, sorted.
     [[nodiscard]] std::span<const std::pair<std::string, row_number>> messages() const noexcept { return messages_; }
 
+    /// A field as a member of a row. @pre Neither is no_row or no_field.
     [[nodiscard]] member entry(row_number row, field_number of) const noexcept {
         return entries_[std::size_t{row} * fields_.size() + of];
     }

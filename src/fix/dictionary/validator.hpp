@@ -7,9 +7,8 @@
 //   3  the order of the fields within the groups' entries (15)
 //   4  required fields: of header and trailer, of the body, of the groups' entries (1)
 //   5  each field of the header, by tag, then of the trailer, then of the body: it comes twice (13), has no value (4),
-//   a
-//      value of another form (6), one that is not listed (5), is not in the dictionary (0), not in the message (2), or
-//      counts other than the entries that follow (16)
+//      has a value of another form (6) or one that is not listed (5), is not in the dictionary (0) or not in the
+//      message (2), or counts other than the entries that follow (16)
 //   6  the fields of the groups' entries, where they stand
 //
 // Limits:  groups are read to group_depth_max.
@@ -33,9 +32,9 @@
 
 namespace corro::fix {
 
+/// What is allowed although the dictionary does not.
 struct validation_options {
-    bool allows_fields_out_of_order =
-        false;  ///< fields of the header behind the body, and of the body behind the trailer
+    bool allows_fields_out_of_order = false;   ///< of the header behind the body, and of the body behind the trailer
     bool allows_fields_without_value = false;  ///< they are left out
     bool allows_user_fields = false;           ///< tags from 5000 on that the dictionary or the message does not have
     bool allows_unknown_fields = false;        ///< the same for tags below
@@ -51,9 +50,10 @@ struct validation {
     std::shared_ptr<const dictionary> session;
     /// For FIXT.1.1, by ApplVerID. A message of another version is not checked beyond its header.
     std::vector<application> applications;
-    validation_options options;
+    validation_options options;  ///< for all of them
 };
 
+/// Checks the messages of one session.
 class validator {
  public:
     /// @param rules  With a dictionary for the session (asserted).

@@ -3,11 +3,17 @@
 // A connection whose Logon names no session, or one that is connected already, is closed. It gets no answer, which
 // would help to guess names.
 //
+//     fix::acceptor venue(context, fix::acceptor_options(), application);
+//     venue.add(settings, store);
+//     auto port = io::tcp_acceptor::open(context, io::endpoint::any(9'878));
+//     co_await venue.serve(std::move(*port));  // until venue.close()
+//
 // Limits:  connections_max connections at a time; strangers_max of them without a Logon, the oldest of which has to go
 //          when another one comes.
 // Threads: one context.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -26,12 +32,14 @@
 
 namespace corro::fix {
 
+/// Limits of an acceptor.
 struct acceptor_options {
-    std::chrono::milliseconds logon_timeout{10'000};
-    std::size_t connections_max = 10'000;
-    std::size_t strangers_max = 1'000;
+    std::chrono::milliseconds logon_timeout{10'000};  ///< for the Logon to arrive, whole
+    std::size_t connections_max = 10'000;             ///< at a time
+    std::size_t strangers_max = 1'000;                ///< connections whose Logon has not arrived
 };
 
+/// Listens for the peers of any number of sessions.
 class acceptor {
  public:
     /// @param app  Outlives the acceptor; for all sessions.
@@ -41,7 +49,8 @@ class acceptor {
 
     /// A session that may log on. Before `serve`, or while it runs.
     /// @param settings  `side` is set by the acceptor. No other session has the same identity (asserted).
-    /// @param store     Outlives the acceptor.
+    /// @param store     Outlives the acceptor. If it is a `committer` too, as file_store is, its commits are awaited.
+    /// @return          The session; it lives as long as the acceptor.
     session& add(session_settings settings, message_store& store);
 
     /// Serves connections until `close`, and then until all sessions have ended.

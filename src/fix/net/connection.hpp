@@ -30,12 +30,13 @@ namespace corro::fix {
 /// The moment on a context's clocks.
 [[nodiscard]] instant moment_on(const io::context& context) noexcept;
 
+/// Serves one session on one connected stream. Acceptor and initiator make one for each connection.
 class connection {
  public:
     /// Beyond this, the peer reads more slowly than it asks.
     static constexpr std::size_t output_bytes_max = 256U * 1024;
 
-    /// @param on   The session; begun, and used by this connection alone until `run` has ended.
+    /// @param on     The session; begun, and used by this connection alone until `run` has ended.
     /// @param app    Outlives the connection.
     /// @param store  Commits before anything is written; nullptr for none.
     connection(io::context& context, io::transport_stream stream, session& on, application& app,

@@ -8,14 +8,14 @@
 //   offset  size  meaning
 //        0     4  CRC-32C of the bytes from offset 4 to the end of the record
 //        4     4  size of the message
-//        8     1  kind: 1 message sent, 2 number of the next message sent, 3 number of the next message received, 4
-//        reset 9     7  zero
+//        8     1  kind: 1 message sent, 2 number of the next message sent, 3 number of the next message received,
+//                 4 reset
+//        9     7  zero
 //       16     8  number
 //       24        the message
 //
-// Limits:  keeps options.messages_max messages in memory; what is older is not sent again. A start writes the file
-// again
-//          without what is out of date when that is more than half of it.
+// Limits:  keeps options.messages_max messages in memory; what is older is not sent again. When more than half of the
+//          file is out of date, a start writes the file again without that.
 // Threads: one context. Cost: one write for all records between two commits, and one sync if asked for.
 #pragma once
 
@@ -26,6 +26,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "fix/session/message_store.hpp"
 #include "io/file/storage.hpp"
@@ -47,13 +48,16 @@ class committer {
     [[nodiscard]] virtual io::task<std::error_code> commit() = 0;
 };
 
+/// How a file is kept.
 struct file_store_options {
-    bool syncs = true;  ///< a commit survives a power cut, and not only the end of the process
-    std::size_t messages_max = 65'536;
+    bool syncs = true;                  ///< a commit survives a power cut, and not only the end of the process
+    std::size_t messages_max = 65'536;  ///< that can be sent again
 };
 
+/// A session's store in a file.
 class file_store final : public message_store, public committer {
  public:
+    /// The store, or the error of the disk.
     using opened = std::expected<std::unique_ptr<file_store>, std::error_code>;
 
     /// Opens the file, or makes it.

@@ -3,10 +3,17 @@
 // The addresses are tried one after the other, with a growing pause. Numbers go on from the store, so that what was
 // lost with a connection comes with the next.
 //
+//     fix::initiator_options options;
+//     options.session = settings;
+//     options.servers = {*io::endpoint::parse("192.0.2.1:9878")};
+//     fix::initiator session(context, options, store, application);
+//     co_await session.run();  // until session.close()
+//
 // Threads: one context.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -21,22 +28,27 @@
 
 namespace corro::fix {
 
+/// The session of an initiator, and where it connects.
 struct initiator_options {
     session_settings session;           ///< `side` is set by the initiator
     std::vector<io::endpoint> servers;  ///< at least one; the first is tried first after a sound session
     /// Writes further fields of the Logon, as Username (553) and Password (554); may be empty.
     std::function<void(message_writer&)> credentials;
-    std::chrono::milliseconds connect_timeout{5'000};
-    std::chrono::milliseconds retry_delay_min{500};
-    std::chrono::milliseconds retry_delay_max{30'000};
+    std::chrono::milliseconds connect_timeout{5'000};   ///< for one attempt
+    std::chrono::milliseconds retry_delay_min{500};     ///< before the second attempt; doubles with each further one
+    std::chrono::milliseconds retry_delay_max{30'000};  ///< and does not exceed this
 };
 
+/// Keeps one session connected.
 class initiator {
  public:
-    /// @param store, app  Outlive the initiator.
+    /// @param store  Outlives the initiator. If it is a `committer` too, as file_store is, its commits are awaited.
+    /// @param app    Outlives the initiator.
     initiator(io::context& context, initiator_options options, message_store& store, application& app);
+    initiator(const initiator&) = delete;
+    initiator& operator=(const initiator&) = delete;
 
-    /// Connects and serves the session, again and again, until `close`.
+    /// Connects and serves the session, again and again, until `close`. To be called once.
     /// @suspend Until then. @cancel Not observed.
     [[nodiscard]] io::task<void> run();
     /// Logs out, and ends `run`.

@@ -1,4 +1,6 @@
 // The numbers of a session, and what it has sent: what has to outlive a connection.
+//
+// Threads: one.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +11,8 @@
 
 namespace corro::fix {
 
-/// Messages are kept with their number; session messages are not kept, because they are never sent again.
+/// Messages are kept with their number; session messages are not kept, because they are never sent again. A store whose
+/// writing takes time is a `committer` too (fix/net/file_store.hpp).
 class message_store {
  public:
     message_store() = default;
@@ -28,6 +31,7 @@ class message_store {
     [[nodiscard]] virtual bool append(std::uint64_t number, std::string_view message) = 0;
     /// @return False: it could not be stored.
     [[nodiscard]] virtual bool set_next_sent(std::uint64_t number) = 0;
+    /// @return False: it could not be stored.
     [[nodiscard]] virtual bool set_next_received(std::uint64_t number) = 0;
     /// Both numbers begin at 1, and nothing is kept.
     [[nodiscard]] virtual bool reset() = 0;

@@ -20,6 +20,7 @@
 // Source:  FIX session layer (FIX.4.2, FIX.4.4, FIXT.1.1).
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -39,10 +40,11 @@ namespace corro::fix {
 
 /// A moment on both clocks.
 struct instant {
-    std::int64_t steady = 0;
-    std::int64_t wall = 0;
+    std::int64_t steady = 0;  ///< nanoseconds since any moment; never goes back
+    std::int64_t wall = 0;    ///< nanoseconds since 1970, UTC
 };
 
+/// How far a session is.
 enum class session_phase : std::uint8_t {
     logging_on,   ///< the peer's Logon is awaited
     active,       ///< messages go both ways
@@ -57,10 +59,13 @@ enum class taken : std::uint8_t {
     by_application,  ///< read it with `message`
 };
 
+/// One end of a session. It outlives its connections: `begin` and `end` enclose each.
 class session {
  public:
     /// @param store  Outlives the session.
     session(session_settings settings, message_store& store);
+    session(const session&) = delete;
+    session& operator=(const session&) = delete;
 
     // --- The connection ---------------------------------------------------------------------------------------------
 
@@ -124,6 +129,7 @@ class session {
 
     /// What is to be written to the connection.
     [[nodiscard]] std::string_view output() const noexcept { return std::string_view(output_).substr(output_begin_); }
+    /// Drops the first bytes of the output, which have been written.
     void consume(std::size_t bytes) noexcept;
     /// Exchanges the output with an empty `into`, so that it stays in place while it is written.
     void take_output(std::string* into) noexcept;

@@ -30,7 +30,8 @@ class transport_stream {
  public:
     explicit transport_stream(tcp_stream s) noexcept : held_(std::move(s)) {}
     explicit transport_stream(unix_stream s) noexcept : held_(std::move(s)) {}
-    // Deduced, so that overload resolution does not ask whether this type makes an any_stream, which depends on this.
+    /// A stream over others. Deduced, so that overload resolution does not ask whether this type makes an any_stream,
+    /// which depends on this.
     template <std::same_as<any_stream> Layered>
     explicit transport_stream(Layered s) noexcept : held_(std::move(s)) {}
 
