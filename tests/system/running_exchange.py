@@ -76,7 +76,7 @@ class Exchange:
             line = self.process.stdout.readline()
             if not line:
                 raise AssertionError("corro serve ended early")
-            match = re.match(r" +(order entry|feed|snapshots|depth|metrics) +(\S+)$", line.rstrip())
+            match = re.match(r" +(order entry|FIX|feed|snapshots|depth|metrics) +(\S+)$", line.rstrip())
             if match:
                 self.addresses[match[1]] = match[2]
             if "Ctrl-C closes it" in line:
