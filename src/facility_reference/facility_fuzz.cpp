@@ -74,6 +74,7 @@ using namespace corro;
     c.payload.set_protection.window_ms = bytes[27] % 8U;
     c.payload.cancel_orders.product = domain::product_id{bytes[28] < 200 ? 0U : bytes[28] % 3U};
     if (!ids.empty() && bytes[17] >= 100) c.payload.amend_order.order = ids[bytes[18] % ids.size()];
+    if (c.may_have_name()) c.request_name() = domain::client_order_id{bytes[30] < 128 ? 0U : bytes[30] % 8U};
     if (bytes[17] == 99) c.payload.amend_order.order = domain::order_id{(std::uint64_t{bytes[19]} << 32) | bytes[18]};
     return c;
 }
