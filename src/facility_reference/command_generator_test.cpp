@@ -14,7 +14,7 @@
 namespace corro::facility::testing {
 namespace {
 
-/// What has come of a request with a name.
+/// The result of a request with a name.
 [[nodiscard]] std::string fate_of_name(const domain::command& c, const std::vector<domain::event>& events) {
     using domain::command_kind;
     using domain::event_kind;
