@@ -63,6 +63,7 @@ std::string_view name_of(command_kind kind) {
         case command_kind::define_account: return "define_account";
         case command_kind::set_account_limits: return "set_account_limits";
         case command_kind::reset_session_numbers: return "reset_session_numbers";
+        case command_kind::count_messages: return "count_messages";
         default: return "other";
     }
 }
@@ -185,7 +186,16 @@ columns columns_of(const domain::command& c) {
         case command_kind::set_account_limits: return {.quantity = c.set_limits().order_quantity_max.value};
         case command_kind::settle_instrument: return {.price = c.settle_instrument().price};
         case command_kind::define_account: return {.quantity = c.define_account().sessions_count};
+        case command_kind::count_messages: return {.quantity = c.count_messages().count};
         default: return {};
+    }
+}
+
+/// Prints the fields of few commands, behind the columns.
+void print_more(const domain::command& c) {
+    if (c.may_have_name() && c.request_name().value != 0) fmt::print(" name={}", c.request_name().value);
+    if (c.kind == command_kind::count_messages) {
+        fmt::print(" number={} next_answer={}", c.count_messages().number, c.count_messages().next_answer);
     }
 }
 
@@ -283,10 +293,12 @@ class looking {
                 return left != 0;
             }
             const columns of = columns_of(c);
-            fmt::print("{} {} {} {} {} {} {} {} {} {} {} {} {}\n", c.sequence.value, time_of(c.time.value),
+            fmt::print("{} {} {} {} {} {} {} {} {} {} {} {} {}", c.sequence.value, time_of(c.time.value),
                        name_of(c.kind), c.instrument.value, c.account.value, c.session.value,
                        of.side == domain::side::buy ? "buy" : "sell", of.price.value, of.quantity, of.order.value,
                        c.client_order.value, c.request(), static_cast<unsigned>(c.verdict()));
+            print_more(c);
+            fmt::print("\n");
             return left != 0;
         };
         const auto done = io::block_on(ctx_, read_commands(&**reader_, &each));

@@ -102,6 +102,13 @@ CORRO_AT(define_account, sessions_count, 56);
 CORRO_AT(define_account, first_session, 104);
 CORRO_AT(define_account, other_account, 108);
 CORRO_AT(reset_session_numbers, day_begin, 96);
+CORRO_AT(amend_order, request_name, 96);
+CORRO_AT(cancel_order, request_name, 96);
+CORRO_AT(cancel_orders, request_name, 96);
+CORRO_AT(query_order, request_name, 96);
+CORRO_AT(count_messages, number, 48);
+CORRO_AT(count_messages, count, 56);
+CORRO_AT(count_messages, next_answer, 72);
 #undef CORRO_AT
 
 // --- Bytes -----------------------------------------------------------------------------------------------------------
@@ -398,6 +405,34 @@ TEST(command, has_the_bytes_that_journals_have_of_definitions_and_the_rest) {
                   "6463626100000000000000000000000000000000000000000000000000000100"
                   "38373635343332310000000000000000787776757473727179007b7a807e7d7c");
     }
+    {
+        command c = of(command_kind::count_messages);
+        c.count_messages().number = 0xb1b2b3b4b5b6b7b8;
+        c.count_messages().count = number;
+        c.count_messages().next_answer = 0xc1c2c3c4c5c6c7c8;
+        EXPECT_EQ(hex_of(c),
+                  "080706050403020118171615141312112423222134333231444342411e000101"
+                  "58575655545352510000000000000000b8b7b6b5b4b3b2b1e4e3e2e129000000"
+                  "6463626100000000c8c7c6c5c4c3c2c100000000000000000000000000000100"
+                  "00000000000000000000000000000000787776757473727179007b7a807e7d7c");
+    }
+}
+
+TEST(command, has_the_name_of_a_request_in_one_place_for_four_kinds) {
+    for (const command_kind kind : {command_kind::amend_order, command_kind::cancel_order, command_kind::cancel_orders,
+                                    command_kind::query_order}) {
+        command c = of(kind);
+        ASSERT_TRUE(c.may_have_name());
+        EXPECT_EQ(c.request_name().value, 0U) << "none, as in journals that are older";
+        std::string bytes = hex_of(c);
+        c.request_name() = client_order_id{0xb1b2b3b4b5b6b7b8};
+        bytes.replace(2 * 96, 16, "b8b7b6b5b4b3b2b1");
+        EXPECT_EQ(hex_of(c), bytes);
+    }
+    for (const command_kind kind :
+         {command_kind::enter_order, command_kind::enter_quote, command_kind::count_messages}) {
+        EXPECT_FALSE(of(kind).may_have_name());
+    }
 }
 
 TEST(command, says_which_order_it_names_in_one_place_for_three_kinds) {
@@ -427,6 +462,7 @@ TEST(command_death_test, the_payload_of_another_kind_is_not_read_unnoticed) {
     EXPECT_DEATH(static_cast<void>(quote.order_terms().side), "kind == expected");
     EXPECT_DEATH(static_cast<void>(entry.set_limits().firm), "set_account_limits");
     EXPECT_DEATH(static_cast<void>(entry.named_order()), "names_order");
+    EXPECT_DEATH(static_cast<void>(entry.request_name()), "may_have_name");
     EXPECT_DEATH(static_cast<void>(definition_of(entry)), "kind == expected");
     command written = quote;
     EXPECT_DEATH(written.kill_switch().state = switch_state::on, "kind == expected");

@@ -43,7 +43,8 @@ class command_generator {
           definitions_(seed ^ 0xdef1'7e5eULL),
           days_(seed ^ 0xda75ULL),
           accounts_(seed ^ 0xacc0'0175ULL),
-          resets_(seed ^ 0x5e55'da75ULL) {
+          resets_(seed ^ 0x5e55'da75ULL),
+          names_(seed ^ 0xc10'0d1dULL) {
         constexpr std::array<std::int64_t, 8> spreads{1, 3, 10, 100, 300, 5'000, 200'000, 500'000'000};
         constexpr std::array<std::uint32_t, 5> capacities{3, 20, 100, 300, 600};
         constexpr std::array<std::uint32_t, 4> windows{6, 7, 8, 10};
@@ -158,6 +159,11 @@ class command_generator {
             enter(c);
             spoil(c);
         }
+        // The random numbers above are drawn in any case, so that other commands stay as they were.
+        if (names_.below(100) == 0) return counted(c);
+        if (profile_.operates && names_.below(100) == 0) return joined(c);
+        if (c.kind == domain::command_kind::set_limits) limits_of(c.set_limits().other_account) = c.set_limits();
+        if (c.may_have_name() && names_.below(2) == 0) name_request(c);
         return c;
     }
 
@@ -353,6 +359,7 @@ class command_generator {
         if (one_of(2)) c.set_limits().open_orders_max = 1 + up_to(9);
         if (one_of(3))
             c.set_limits().notional_max = one_of(10) ? -1 : 1 + std::int64_t{up_to(1'000)} * profile_.quantity_max;
+        limits_of(about) = c.set_limits();
         return c;
     }
     /// Resets the numbers of a session.
@@ -363,6 +370,94 @@ class command_generator {
         c.set_operator(false);
         c.reset_session_numbers().day_begin = c.time;
         return c;
+    }
+    /// Messages of a session that are numbered among its answers.
+    [[nodiscard]] domain::command counted(domain::command c) {
+        c.kind = domain::command_kind::count_messages;
+        c.client_order = {};
+        c.terms = {};
+        c.payload.count_messages = {};
+        c.count_messages().number = names_();
+        c.count_messages().count = static_cast<std::uint32_t>(names_());
+        c.count_messages().next_answer = names_();
+        if (names_.below(20) == 0) c.set_verdict(domain::reject_reason::throttled);
+        return c;
+    }
+    [[nodiscard]] domain::set_limits& limits_of(domain::account_id a) { return limits_[a.value % limits_.size()]; }
+    /// An account joins a firm and keeps its limits.
+    [[nodiscard]] domain::command joined(domain::command c) {
+        const domain::account_id about{static_cast<std::uint32_t>(names_.below(profile_.accounts))};
+        domain::set_limits& limits = limits_of(about);
+        limits.verdict = domain::reject_reason::none;
+        limits.request = c.request();
+        limits.is_operator = 1;
+        limits.other_account = about;
+        limits.firm = 1;
+        c.kind = domain::command_kind::set_limits;
+        c.client_order = {};
+        c.terms = {};
+        c.payload.set_limits = limits;
+        return c;
+    }
+    /// Gives a request a name of its own: a new one, that of its order, or that of another one.
+    void name_request(domain::command& c) {
+        const auto one_of = [this](std::uint64_t n) { return names_.below(n) == 0; };
+        const std::size_t held = std::min(known_count_, known_.size());
+        if (c.names_order() && held != 0 && one_of(3)) {
+            // One of the newest orders, because most of the others are gone.
+            const std::uint64_t age = 1 + names_.below(std::min<std::size_t>(held, 8));
+            const domain::event& recent = known_[(known_count_ - age) % known_.size()];
+            c.account = recent.order.account;
+            c.session = recent.order.session;
+            c.named_request() = 0;
+            const bool by_id = one_of(2);
+            c.named_order() = by_id ? recent.order.order : domain::order_id{};
+            c.client_order = by_id ? domain::client_order_id{} : recent.order.client_order;
+        }
+        const auto is_named = [&](const domain::event& e) {
+            if (!c.names_order()) return false;
+            if (c.named_order().value != 0) return e.order.order == c.named_order();
+            return c.client_order.value != 0 && e.order.client_order == c.client_order;
+        };
+        const auto its = std::find_if(known_.begin(), known_.end(), is_named);
+        const bool is_known = its != known_.end();
+        domain::client_order_id& name = c.request_name();
+        switch (names_.below(4)) {
+            case 0: name = domain::client_order_id{names_.below(6)}; break;
+            case 1:
+                if (is_known) name = its->order.client_order;
+                break;
+            case 2:
+                if (held != 0) name = known_[names_.below(held)].order.client_order;
+                break;
+            default: name = domain::client_order_id{sequence_}; break;
+        }
+        if (c.kind == domain::command_kind::amend_order && is_known && one_of(4)) move_order(c, *its);
+        if (one_of(20)) c.set_verdict(domain::reject_reason::price_off_tick);
+        if (one_of(40)) c.account = domain::account_id{profile_.accounts + 1};
+    }
+    /// Changes only the account of an order, to another one of its firm, if there is one; often to one that has an
+    /// order of the same name.
+    void move_order(domain::command& c, const domain::event& known) {
+        const std::uint32_t firm = limits_of(known.order.account).firm;
+        const auto is_possible = [&](domain::account_id to) {
+            return to != known.order.account && firm != 0 && limits_of(to).firm == firm;
+        };
+        const auto is_rival = [&](const domain::event& e) {
+            return e.order.client_order == known.order.client_order && is_possible(e.order.account);
+        };
+        domain::account_id to{static_cast<std::uint32_t>(names_.below(profile_.accounts))};
+        for (std::uint32_t i = 0; i < profile_.accounts && !is_possible(to); ++i) {
+            to.value = (to.value + 1) % profile_.accounts;
+        }
+        if (!is_possible(to)) return;
+        const auto rival = std::find_if(known_.begin(), known_.end(), is_rival);
+        if (rival != known_.end() && names_.below(2) == 0) to = rival->order.account;
+        c.account = known.order.account;
+        c.amend_order().price = known.order.price;
+        c.amend_order().quantity = known.order.quantity;
+        c.amend_order().flags = domain::amend_flag::account | domain::amend_flag::open_quantity;
+        c.amend_order().other_account = to;
     }
     /// A definition, most often a sound one, or the opening of a defined instrument, which begins closed.
     [[nodiscard]] domain::command definition_for(domain::command c) {
@@ -591,10 +686,12 @@ class command_generator {
     base::prng days_;
     base::prng accounts_;
     base::prng resets_;
+    base::prng names_;
     std::vector<domain::instrument_id> ids_;  ///< of all instruments so far
     run_profile profile_;
     std::uint64_t sequence_ = 0;
     std::int64_t time_ = 0;
+    std::array<domain::set_limits, 8> limits_{};  ///< by account, as last asked for
     std::int64_t middle_ = 0;
     std::int64_t centre_ = 0;  ///< of the running command's instrument
     std::vector<domain::instrument_id> calendars_;

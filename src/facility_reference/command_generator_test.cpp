@@ -2,14 +2,47 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "base/test_seed.hpp"
 #include "facility_reference/differential.hpp"
 
 namespace corro::facility::testing {
 namespace {
+
+/// The result of a request with a name.
+[[nodiscard]] std::string fate_of_name(const domain::command& c, const std::vector<domain::event>& events) {
+    using domain::command_kind;
+    using domain::event_kind;
+    const auto is_name = [](const domain::event& e) { return e.kind == event_kind::request_named; };
+    const auto name = std::find_if(events.begin(), events.end(), is_name);
+    if (name == events.end()) return "no name";
+    const auto answer = std::find_if(name, events.end(), [&](const domain::event& e) {
+        return (e.flags & domain::event_flag::last_of_request) != 0;
+    });
+    if (answer == events.end()) return "no answer";
+    const bool is_refused = answer->kind == event_kind::order_rejected;
+    switch (c.kind) {
+        case command_kind::amend_order:
+            if (is_refused) {
+                return answer->reason == domain::reject_reason::duplicate_client_order_id
+                           ? "amend refused, the name is taken"
+                           : "amend refused otherwise";
+            }
+            if (answer->kind == event_kind::order_cancelled) return "amend cancels";
+            if (answer->order.account != c.account) return "renamed and moved";
+            return name->named.client_order == name->named.name ? "named again by its own name" : "renamed";
+        case command_kind::cancel_order: return is_refused ? "cancel refused" : "cancelled";
+        case command_kind::cancel_orders: return is_refused ? "mass cancel refused" : "many cancelled";
+        default:
+            if (is_refused) return "query refused";
+            return answer->kind == event_kind::order_status ? "state told" : "states told";
+    }
+}
 
 // The model test is only as good as the coverage of its commands.
 TEST(command_generator, reaches_every_kind_of_event_and_every_reason_often) {
@@ -20,6 +53,7 @@ TEST(command_generator, reaches_every_kind_of_event_and_every_reason_often) {
     std::map<domain::reject_reason, std::uint64_t> amendments;
     std::uint64_t open_orders_sum = 0;
     std::uint64_t circuit_breaks = 0;
+    std::map<std::string, std::uint64_t> named;
     constexpr std::uint64_t runs_count = 60;
     for (std::uint64_t run = 0; run < runs_count; ++run) {
         command_generator generator(seeds());
@@ -27,7 +61,9 @@ TEST(command_generator, reaches_every_kind_of_event_and_every_reason_often) {
         facility venue(generator.profile().options, generator.profile().instruments, seen);
         for (int i = 0; i < 2'000; ++i) {
             seen.events.clear();
-            venue.apply(generator.next());
+            const domain::command command = generator.next();
+            venue.apply(command);
+            ++named[fate_of_name(command, seen.events)];
             generator.learn(seen.events);
             for (const domain::event& e : seen.events) {
                 ++kinds[e.kind];
@@ -46,6 +82,13 @@ TEST(command_generator, reaches_every_kind_of_event_and_every_reason_often) {
         EXPECT_GT(kinds[kind], 1'000U) << name_of(kind);
     }
     EXPECT_GT(kinds[event_kind::session_numbers_reset], 100U);
+    EXPECT_GT(kinds[event_kind::messages_counted], 100U);
+    for (const char* fate :
+         {"renamed", "named again by its own name", "amend refused, the name is taken", "amend refused otherwise",
+          "amend cancels", "cancelled", "cancel refused", "many cancelled", "mass cancel refused", "state told",
+          "states told", "query refused", "renamed and moved"}) {
+        EXPECT_GT(named[fate], 10U) << fate;
+    }
     for (const auto kind :
          {event_kind::instrument_terms, event_kind::instrument_legs, event_kind::instrument_defined}) {
         EXPECT_GT(kinds[kind], 5U) << name_of(kind);

@@ -44,7 +44,10 @@ using namespace corro;
     }
     // Kind 7 does not exist.
     if (bytes[0] % 15 == 7) return definition_from(bytes);
-    c.kind = static_cast<domain::command_kind>(bytes[0] % 15);
+    // Nor does kind 0. Two kinds are far behind the others.
+    constexpr std::uint8_t far_kinds[]{0, static_cast<std::uint8_t>(domain::command_kind::query_order),
+                                       static_cast<std::uint8_t>(domain::command_kind::count_messages)};
+    c.kind = static_cast<domain::command_kind>(bytes[0] % 15 == 0 ? far_kinds[bytes[31] % 3] : bytes[0] % 15);
     c.set_operator((bytes[12] & 1) != 0);
     c.payload.amend_order.other_account = domain::account_id{bytes[6] % 4U};
     c.account = domain::account_id{bytes[1] % 4U};
@@ -74,6 +77,7 @@ using namespace corro;
     c.payload.set_protection.window_ms = bytes[27] % 8U;
     c.payload.cancel_orders.product = domain::product_id{bytes[28] < 200 ? 0U : bytes[28] % 3U};
     if (!ids.empty() && bytes[17] >= 100) c.payload.amend_order.order = ids[bytes[18] % ids.size()];
+    if (c.may_have_name()) c.request_name() = domain::client_order_id{bytes[30] < 128 ? 0U : bytes[30] % 8U};
     if (bytes[17] == 99) c.payload.amend_order.order = domain::order_id{(std::uint64_t{bytes[19]} << 32) | bytes[18]};
     return c;
 }

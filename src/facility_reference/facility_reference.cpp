@@ -16,6 +16,7 @@ const std::vector<domain::event>& facility_reference::apply(const domain::comman
     second_id_ = second_id;
     pairs_before_ = positions_in_order_.size();
     process_due_times();
+    if (mistake_ != defect::names_come_after_the_answer) say_name();
     if (c.verdict() != domain::reject_reason::none) {
         refuse(c.verdict());
     } else if (c.account.value >= options_.accounts_max) {
@@ -61,11 +62,14 @@ const std::vector<domain::event>& facility_reference::apply(const domain::comman
         set_account_limits();
     } else if (c.kind == domain::command_kind::reset_session_numbers) {
         reset_session_numbers();
+    } else if (c.kind == domain::command_kind::count_messages) {
+        count_messages();
     } else if (c.kind == domain::command_kind::cancel_on_disconnect) {
         // No rule depends on it.
     } else {
         refuse(domain::reject_reason::unknown_command);
     }
+    if (mistake_ == defect::names_come_after_the_answer) say_name();
     settle_elsewhere();
     say_indicatives();
     say_implied_tops();

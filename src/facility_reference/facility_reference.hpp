@@ -342,6 +342,9 @@ class facility_reference {
                                std::size_t opened);
     void set_limits();
     void reset_session_numbers();
+    void count_messages();
+    /// The own name of an amend, a cancel, a mass cancel or a query, if it has one.
+    void say_name();
     void forget_request(order& o);
     void define_account();
     void set_account_limits();

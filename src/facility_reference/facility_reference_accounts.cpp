@@ -1,4 +1,5 @@
-// The reference: accounts and limits of the configuration, which cause no events; sessions whose numbers are reset.
+// The reference: accounts and limits of the configuration, which cause no events; sessions whose numbers are reset;
+// messages that are counted.
 #include <algorithm>
 
 #include "facility_reference/facility_reference.hpp"
@@ -42,6 +43,12 @@ void facility_reference::reset_session_numbers() {
     reset.day_begin = command_.reset_session_numbers().day_begin;
     reset.account = command_.account;
     reset.session = command_.session;
+}
+
+void facility_reference::count_messages() {
+    const domain::count_messages& counted = command_.count_messages();
+    say(event_kind::messages_counted, 0, side::buy).counted = {counted.number,   counted.next_answer, counted.count,
+                                                               command_.account, command_.session,    {}};
 }
 
 void facility_reference::hash_accounts(state_hasher& hasher) const {

@@ -30,6 +30,23 @@ std::pair<facility_reference::order*, reject_reason> facility_reference::resolve
     return {nullptr, closed ? reject_reason::order_not_open : reject_reason::unknown_order};
 }
 
+void facility_reference::say_name() {
+    const domain::command& c = command_;
+    if (!c.may_have_name() || c.request_name().value == 0) return;
+    bool is_about_one = c.kind != domain::command_kind::cancel_orders;
+    if (c.kind == domain::command_kind::query_order) is_about_one = c.query_order().flags == 0;
+    const order* about = is_about_one ? resolve(c.named_order(), c.named_request()).first : nullptr;
+    domain::event& e = about != nullptr ? say(event_kind::request_named, id_of(about->instrument), about->side)
+                                        : say(event_kind::request_named, c.instrument.value, side::buy);
+    e.named = {.order = about != nullptr ? about->id : domain::order_id{},
+               .client_order = about != nullptr ? about->client_order : c.client_order,
+               .name = c.request_name(),
+               .account = c.account,
+               .session = c.session,
+               .request = c.request(),
+               .kind = static_cast<std::uint8_t>(c.kind)};
+}
+
 void facility_reference::cancel_orders() {
     const domain::command& c = command_;
     const domain::cancel_orders& wanted = c.cancel_orders();
@@ -136,11 +153,13 @@ void facility_reference::amend_order() {
         by_account_[o.account.value].remove(o.id);
         by_account_[amended.account.value].push_back(o.id);
         forget_request(o);
-        if (o.client_order.value != 0) {
-            by_name_.erase({o.account.value, o.client_order.value});
-            by_name_[{amended.account.value, o.client_order.value}] = o.id;
-        }
     }
+    const bool is_renamed = amended.client_order != o.client_order;
+    if (amended.account != o.account || (is_renamed && mistake_ != defect::new_names_find_no_order)) {
+        by_name_.erase({o.account.value, o.client_order.value});
+        if (amended.client_order.value != 0) by_name_[{amended.account.value, amended.client_order.value}] = o.id;
+    }
+    o.client_order = amended.client_order;
     const bool shows_more = o.display != 0 && (amended.display == 0 || amended.display > o.display) &&
                             mistake_ != defect::showing_more_keeps_priority;
     const bool stays = amended.account == o.account && amended.price == o.price && amended.trigger == o.trigger &&
@@ -205,9 +224,17 @@ reject_reason facility_reference::check_amend(const order& o, order& amended) {
         if (amended.account.value >= options_.accounts_max) return reject_reason::not_authorised;
         const std::uint32_t firm = limits_[o.account.value].firm;
         if (firm == 0 || limits_[amended.account.value].firm != firm) return reject_reason::not_authorised;
-        if (o.client_order.value != 0 && by_name_.contains({amended.account.value, o.client_order.value})) {
-            return reject_reason::duplicate_client_order_id;
-        }
+    }
+    if (wanted.request_name.value != 0) amended.client_order = wanted.request_name;
+    const auto is_taken = [&](domain::client_order_id name) {
+        return name.value != 0 && by_name_.contains({amended.account.value, name.value});
+    };
+    if (moves && mistake_ == defect::moved_orders_need_their_old_name && is_taken(o.client_order)) {
+        return reject_reason::duplicate_client_order_id;
+    }
+    const bool needs_name = moves || amended.client_order != o.client_order;
+    if (needs_name && is_taken(amended.client_order) && (moves || mistake_ != defect::taken_names_are_given_again)) {
+        return reject_reason::duplicate_client_order_id;
     }
     for (const domain::account_id account : {o.account, amended.account}) {
         const reject_reason closed = check_market(o.instrument, account.value);

@@ -81,6 +81,10 @@ enum class defect : std::uint8_t {
     high_outlasts_the_day,
     configured_limits_are_ignored,
     requests_name_orders_for_ever,
+    names_come_after_the_answer,
+    new_names_find_no_order,
+    taken_names_are_given_again,
+    moved_orders_need_their_old_name,
     count_,
 };
 

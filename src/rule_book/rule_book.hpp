@@ -21,9 +21,10 @@
 // NAME`, `market`, `to-limit`, `within N` (protected market), `stop T`, `stop-limit T`, `if-touched T`, `ioc`, `fok`,
 // `post-only`, `repricing`, `staying`, `showing N`, `minimum N`, `prevent newest|resting|both|decrement`, `group N`,
 // `until T` (good till then), `in 2` (the second instrument, of the same product). Further commands are `A amends NAME
-// to N at P` (optionally with `open`, `trigger T`, `showing N`, `account B`), `A asks for NAME`, `A asks for all`, `A
-// cancels NAME`, `A cancels all`, `A cancels all buys|sells` (the last two optionally with `with quotes` or `quotes
-// only`) and `A kills account|session`; `A loses connection` is the venue's cancel on disconnect.
+// to N at P` (optionally with `open`, `trigger T`, `showing N`, `account B`, `as NAME`: the request's own name), `A
+// asks for NAME`, `A asks for all`, `A cancels NAME` (optionally with `as NAME`), `A cancels name NAME` (the order that
+// has this name now), `A cancels all`, `A cancels all buys|sells` (the last two optionally with `with quotes` or
+// `quotes only`) and `A kills account|session`; `A loses connection` is the venue's cancel on disconnect.
 //
 // `A quotes 5 at 99 and 5 at 101` (`in 2`) enters a quote; `none` instead of `N at P` is a side without quantity. Its
 // sides are called `A's bid` and `A's ask`; `A cancels bid` and `A amends bid to N at P` try to change one as if it

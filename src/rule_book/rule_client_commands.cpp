@@ -103,7 +103,7 @@ bool enter(std::istringstream& words, bool buys, domain::command& c, rule_names&
     return true;
 }
 
-bool amend(std::istringstream& words, domain::command& c, const rule_names& names) {
+bool amend(std::istringstream& words, domain::command& c, rule_names& names) {
     std::string name, to, at;
     c.kind = domain::command_kind::amend_order;
     words >> name >> to >> c.amend_order().quantity.value >> at >> c.amend_order().price.value;
@@ -121,6 +121,9 @@ bool amend(std::istringstream& words, domain::command& c, const rule_names& name
             c.amend_order().flags |= domain::amend_flag::account;
             words >> word;
             c.amend_order().other_account = account_named(word[0]);
+        } else if (word == "as") {
+            words >> word;
+            c.request_name() = names.request_name(word);
         } else {
             return false;
         }
@@ -129,11 +132,19 @@ bool amend(std::istringstream& words, domain::command& c, const rule_names& name
     return names.find(name, c);
 }
 
-bool cancel(std::istringstream& words, domain::command& c, const rule_names& names) {
+bool cancel(std::istringstream& words, domain::command& c, rule_names& names) {
     std::string name, sides;
     words >> name >> sides;
     c.kind = domain::command_kind::cancel_order;
     if (name == "request") return static_cast<bool>(std::istringstream(sides) >> c.cancel_order().target_request);
+    if (name == "name") {
+        c.client_order = names.number_of(sides);
+        return c.client_order.value != 0;
+    }
+    if (sides == "as") {
+        words >> sides;
+        c.request_name() = names.request_name(sides);
+    }
     if (name != "all") return names.find(name, c);
     c.kind = domain::command_kind::cancel_orders;
     c.set_request(1);  // a client's request; 0 would mark a command of the venue

@@ -36,7 +36,17 @@ void fact_writer::write_down(const domain::event& e) {
             names_.learn(e.order.client_order, e.order.order);
             said_.push_back(terms("entered"));
             break;
-        case event_kind::order_amended: said_.push_back(terms("amended")); break;
+        case event_kind::order_amended:
+            names_.learn(e.order.client_order, e.order.order);
+            said_.push_back(terms("amended"));
+            break;
+        case event_kind::request_named:
+            said_.push_back("request " + names_.name_of_order(e.named.name, e.named.account, e.named.order, e.side) +
+                            " about " +
+                            (e.named.order.value == 0
+                                 ? "no order"
+                                 : names_.name_of_order(e.named.client_order, e.named.account, e.named.order, e.side)));
+            break;
         case event_kind::order_cancelled: said_.push_back(terms("cancelled")); break;
         case event_kind::order_rejected: said_.push_back("rejected" + because); break;
         case event_kind::implied_top: implied_[e.instrument.value] = e.top; break;

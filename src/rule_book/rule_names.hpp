@@ -34,9 +34,24 @@ class rule_names {
     [[nodiscard]] static domain::client_order_id quote_of(domain::account_id account) {
         return domain::client_order_id{quotes_from + account.value};
     }
-    /// Records the venue's id of an order.
+    /// The client order id of a name that a request has: that of the order with this name, or a new one.
+    [[nodiscard]] domain::client_order_id request_name(const std::string& name) {
+        const auto known = numbers_.find(name);
+        if (known != numbers_.end()) return domain::client_order_id{known->second};
+        const domain::client_order_id made = next_order();
+        name_last_order(name);
+        return made;
+    }
+    /// The client order id that had this name last; 0 for an unknown name.
+    [[nodiscard]] domain::client_order_id number_of(const std::string& name) const {
+        const auto known = numbers_.find(name);
+        return domain::client_order_id{known == numbers_.end() ? 0 : known->second};
+    }
+    /// Records the venue's id of an order, which has no other name from now on.
     void learn(domain::client_order_id number, domain::order_id id) {
-        if (number.value < quotes_from) ids_[number.value] = id;
+        if (number.value >= quotes_from) return;
+        std::erase_if(ids_, [&](const auto& known) { return known.second == id; });
+        ids_[number.value] = id;
     }
 
     /// Makes a command name an order by its id, so that closed orders can be named too. False for an unknown name.

@@ -114,6 +114,25 @@ struct columns {
     return c;
 }
 
+[[gnu::always_inline]] inline columns of(const domain::counted_messages& e) noexcept {
+    columns c;
+    c.account = e.account.value;
+    c.session = e.session.value;
+    c.quantity = e.count;
+    return c;
+}
+
+/// With the name of the request.
+[[gnu::always_inline]] inline columns of(const domain::named_request& e) noexcept {
+    columns c;
+    c.account = e.account.value;
+    c.session = e.session.value;
+    c.request = e.request;
+    c.order = e.order.value;
+    c.client_order = e.name.value;
+    return c;
+}
+
 [[gnu::always_inline]] inline columns of(const domain::public_order& e) noexcept {
     columns c;
     c.order = e.order.value;
@@ -185,6 +204,8 @@ char* put_payload(const domain::event& e, const event_text::listed& i, char* to)
         case event_kind::quote_entered: return put_columns(of(e.quote), i, to);
         case event_kind::protection_changed: return put_columns(of(e.protection), i, to);
         case event_kind::session_numbers_reset: return put_columns(of(e.numbers_reset), i, to);
+        case event_kind::messages_counted: return put_columns(of(e.counted), i, to);
+        case event_kind::request_named: return put_columns(of(e.named), i, to);
         case event_kind::order_added:
         case event_kind::order_reduced:
         case event_kind::order_deleted: return put_columns(of(e.book), i, to);
@@ -208,12 +229,17 @@ bool has_side(domain::event_kind kind) noexcept {
            kind != event_kind::statistics && kind != event_kind::phase_changed &&
            kind != event_kind::protection_changed && kind != event_kind::request_done &&
            kind != event_kind::quote_entered && kind != event_kind::session_numbers_reset &&
-           kind != event_kind::auction_indicative && kind != event_kind::auction_ended &&
-           kind != event_kind::instrument_settled && !domain::is_definition(kind);
+           kind != event_kind::messages_counted && kind != event_kind::auction_indicative &&
+           kind != event_kind::auction_ended && kind != event_kind::instrument_settled && !domain::is_definition(kind);
 }
 
 std::string_view name_of(domain::event_kind kind) noexcept {
-    if (kind == domain::event_kind::session_numbers_reset) return "session_numbers_reset";
+    switch (kind) {  // kinds without a message
+        case domain::event_kind::session_numbers_reset: return "session_numbers_reset";
+        case domain::event_kind::messages_counted: return "messages_counted";
+        case domain::event_kind::request_named: return "request_named";
+        default: break;
+    }
     // The template ids of the messages are the numbers of the events plus 32.
     return wire::to_string(static_cast<wire::template_id>(static_cast<unsigned>(kind) + 32));
 }

@@ -91,6 +91,18 @@ columns columns_of(const domain::event& e) noexcept {
             c.account = e.numbers_reset.account.value;
             c.session = e.numbers_reset.session.value;
             break;
+        case event_kind::messages_counted:
+            c.account = e.counted.account.value;
+            c.session = e.counted.session.value;
+            c.quantity = e.counted.count;
+            break;
+        case event_kind::request_named:
+            c.account = e.named.account.value;
+            c.session = e.named.session.value;
+            c.request = e.named.request;
+            c.order = e.named.order.value;
+            c.client_order = e.named.name.value;
+            break;
         case event_kind::protection_changed:
             c.account = e.protection.account.value;
             c.session = e.protection.session.value;
@@ -144,11 +156,14 @@ bool has_side(domain::event_kind kind) noexcept {
            kind != event_kind::quote_entered && kind != event_kind::auction_indicative &&
            kind != event_kind::auction_ended && kind != event_kind::instrument_settled &&
            kind != event_kind::instrument_terms && kind != event_kind::instrument_legs &&
-           kind != event_kind::instrument_defined && kind != event_kind::session_numbers_reset;
+           kind != event_kind::instrument_defined && kind != event_kind::session_numbers_reset &&
+           kind != event_kind::messages_counted;
 }
 
 std::string_view name_of(domain::event_kind kind) noexcept {
     if (kind == domain::event_kind::session_numbers_reset) return "session_numbers_reset";
+    if (kind == domain::event_kind::messages_counted) return "messages_counted";
+    if (kind == domain::event_kind::request_named) return "request_named";
     // The template ids of the messages are the numbers of the events plus 32.
     return wire::to_string(static_cast<wire::template_id>(static_cast<unsigned>(kind) + 32));
 }

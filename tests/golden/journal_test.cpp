@@ -1,5 +1,6 @@
 // F4: the current version reads journals and snapshots of former versions, and still writes the same bytes.
 
+#include <array>
 #include <cstring>
 
 #include "base/random.hpp"
@@ -110,6 +111,29 @@ domain::command session_day_command(std::uint64_t n) {
     return c;
 }
 
+/// A kind that was added after that, and names that older kinds have got.
+constexpr std::uint64_t named_count = 5;
+domain::command named_command(std::uint64_t n) {
+    domain::command c;
+    constexpr std::array<std::uint8_t, named_count> kinds{30, 2, 3, 4, 18};
+    c.kind = static_cast<domain::command_kind>(kinds[n - 1]);
+    c.sequence = domain::sequence_number{n};
+    c.time = domain::time_ns{1'700'000'000'000'000'000};
+    c.session = domain::session_id{101};
+    c.account = domain::account_id{1};
+    if (c.kind == domain::command_kind::count_messages) {
+        c.count_messages().number = 11;
+        c.count_messages().count = 22;
+        c.count_messages().next_answer = 33;
+        return c;
+    }
+    c.instrument = domain::instrument_id{2};
+    c.set_request(700 + static_cast<std::uint32_t>(n));
+    c.client_order = domain::client_order_id{900};
+    c.request_name() = domain::client_order_id{900 + n};
+    return c;
+}
+
 using command_maker = domain::command (*)(std::uint64_t);
 
 /// A closed journal of these commands in one block.
@@ -198,6 +222,21 @@ TEST_F(golden_journal, F4_the_reset_of_a_session_is_read_and_written_with_the_sa
     disk.put(segment_path, *current);
     std::string problem;
     EXPECT_EQ(io::block_on(ctx, count_golden_commands(&disk, &problem, &session_day_command)), 1U);
+    EXPECT_EQ(problem, "");
+}
+
+TEST_F(golden_journal, F4_names_of_requests_and_counted_messages_are_read_and_written_with_the_same_bytes) {
+    EXPECT_EQ(named_command(1).kind, domain::command_kind::count_messages);
+    EXPECT_TRUE(named_command(named_count).may_have_name());
+    io::block_on(ctx, write_golden_journal(&disk, &named_command, named_count));
+    const auto current = testing::current_golden("kinds.v2.2.segment", disk.bytes_of(segment_path));
+    ASSERT_TRUE(current);
+    if (journal::format_version == 2) {
+        EXPECT_EQ(disk.bytes_of(segment_path), *current);
+    }
+    disk.put(segment_path, *current);
+    std::string problem;
+    EXPECT_EQ(io::block_on(ctx, count_golden_commands(&disk, &problem, &named_command)), named_count);
     EXPECT_EQ(problem, "");
 }
 
