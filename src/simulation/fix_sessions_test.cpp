@@ -148,7 +148,9 @@ class fix_trader final : public fix::application {
             put_common(request, which->second);
             if (replaces) put_terms(request);
         }
-        if (on.send(now) == 0) problems.emplace_back("a request was not sent");
+        const std::uint64_t number = on.send(now);
+        if (number == 0) problems.emplace_back("a request was not sent");
+        sent_.emplace(number, name);
         outstanding_.emplace(name, '?');
     }
     static void put_common(fix::message_writer& into, const terms& of) {
@@ -187,6 +189,10 @@ class fix_trader final : public fix::application {
         if (!contents_.emplace(number, content).second) {
             problems.push_back("number " + std::to_string(number) + " came twice");
         }
+        // A crash took the request from one partition.
+        if (message.message_type() == "j") {
+            return settle(sent_[fix::unsigned_value(message.get(45).value_or("")).value_or(0)]);
+        }
         const std::string name(message.get(11).value_or(""));
         if (message.message_type() == "9") return settle(name);
         if (message.message_type() != "8") {
@@ -218,8 +224,9 @@ class fix_trader final : public fix::application {
     base::prng random_;
     std::uint64_t next_name_;
     bool is_finishing_ = false;
+    std::map<std::uint64_t, std::string> sent_;      ///< names of requests, by the number of their message
     std::map<std::string, char> outstanding_;        ///< requests without an answer, by name
-    std::map<std::string, terms> open_;        ///< orders, by their newest name
+    std::map<std::string, terms> open_;              ///< orders, by their newest name
     std::map<std::uint64_t, std::string> contents_;  ///< of messages, by number
     std::set<std::string> executions_;
 };
