@@ -65,7 +65,9 @@ TEST(message_numbers, agree_with_a_list_over_random_sequences) {
         for (std::uint64_t number = 1; number < sent.size(); ++number) {
             ASSERT_EQ(numbers.answer_at(number), sent[number]) << "seed " << base::test_seed() + round;
             ASSERT_EQ(numbers.has(number), sent[number] == 0);
-            if (sent[number] != 0) ASSERT_EQ(numbers.number_of(sent[number]), number);
+            if (sent[number] != 0) {
+                ASSERT_EQ(numbers.number_of(sent[number]), number);
+            }
         }
         // Loaded, and without what is needed for old answers only.
         message_numbers loaded;
