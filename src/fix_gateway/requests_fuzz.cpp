@@ -59,7 +59,9 @@ void answer(const domain::command& c, const domain::instrument& i) {
     const std::string_view written = writer.finish();
     fix::field_index index(200);
     CORRO_ASSERT(!index.index(written, fix::next_frame(written, room.size())));
-    CORRO_ASSERT(fix_gateway::order_name(*index.get(11)) == said.details.name);
+    // The answer to a question is about the order, and has its name.
+    const bool is_question = c.kind == domain::command_kind::query_order;
+    CORRO_ASSERT(fix_gateway::order_name(*index.get(11)) == (is_question ? said.details.of_order : said.details.name));
 }
 
 }  // namespace

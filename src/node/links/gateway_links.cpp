@@ -261,7 +261,9 @@ io::task<bool> linked_order_entry::execute_all(gateway_link* link, link_frame fr
 bool linked_order_entry::take_over(const gateway_link& link, domain::command& command) const noexcept {
     if (!shares_.serves(link.gateway, command.session)) return false;
     const gateway::account& owner = *accounts_.owner_of(command.session);
-    if (!owner.copies_of.empty() && command.kind != domain::command_kind::reset_session_numbers) return false;
+    const bool is_about_numbers = command.kind == domain::command_kind::reset_session_numbers ||
+                                  command.kind == domain::command_kind::count_messages;
+    if (!owner.copies_of.empty() && !is_about_numbers) return false;
     command.account = owner.id;
     command.set_operator(owner.is_operator);
     return true;

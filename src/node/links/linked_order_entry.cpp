@@ -178,7 +178,10 @@ void linked_order_entry::notify_gateways(const domain::event& event) {
         if (link != nullptr && link->hears) link->channel.put_record(link_message::events, event);
     };
     tell(domain::session_of(event));
-    if (event.kind == domain::event_kind::session_numbers_reset) return;  // drop copies have numbers of their own
+    // Drop copies have numbers of their own.
+    const bool is_about_numbers = event.kind == domain::event_kind::session_numbers_reset ||
+                                  event.kind == domain::event_kind::messages_counted;
+    if (is_about_numbers) return;
     for (const domain::session_id copy : answers_.copies_of(domain::account_of(event))) tell(copy);
 }
 

@@ -93,6 +93,7 @@ void partition_map::leave_partition(event& e, std::size_t partition) noexcept {
         case event_kind::order_cancelled:
         case event_kind::order_rejected:
         case event_kind::order_status: return rename(e.order.order, partition);
+        case event_kind::request_named: return rename(e.named.order, partition);
         case event_kind::order_executed: return rename(e.execution.order, partition);
         case event_kind::trade_capture: rename(e.capture.trade, partition); return rename(e.capture.order, partition);
         case event_kind::leg_capture:
