@@ -377,9 +377,9 @@ class command_generator {
         c.client_order = {};
         c.terms = {};
         c.payload.count_messages = {};
-        c.count_messages().number = names_();
+        c.count_messages().number = names_.below(std::uint64_t{1} << 40);
         c.count_messages().count = static_cast<std::uint32_t>(names_());
-        c.count_messages().next_answer = names_();
+        c.count_messages().next_answer = names_.below(std::uint64_t{1} << 40);
         if (names_.below(20) == 0) c.set_verdict(domain::reject_reason::throttled);
         return c;
     }
