@@ -148,6 +148,10 @@ int run_client(const client_options& options) {
             fmt::format("account \"{}\" has the sessions 1 to {} in {}; it has no session {}", account->name,
                         account->sessions_count, options.config, options.session_number));
     }
+    if (account->speaks_fix(static_cast<std::uint32_t>(options.session_number))) {
+        throw node::configuration_error(fmt::format("session {} of account \"{}\" speaks FIX in {}; choose another one",
+                                                    options.session_number, account->name, options.config));
+    }
     desk_settings settings;
     settings.order_entry = order_entry_of(c, options.config, options.order_entry);
     io::context context;

@@ -85,6 +85,7 @@ std::vector<seat> seats_of(const node::configuration& c) {
     std::vector<seat> seats;
     for (const gateway::account& a : c.accounts) {
         for (std::uint32_t number = 1; number <= a.sessions_count; ++number) {
+            if (a.speaks_fix(number)) continue;
             seat s;
             s.who.account = a.id;
             s.who.session_number = number;

@@ -179,8 +179,8 @@ void linked_order_entry::notify_gateways(const domain::event& event) {
     };
     tell(domain::session_of(event));
     // Drop copies have numbers of their own.
-    const bool is_about_numbers = event.kind == domain::event_kind::session_numbers_reset ||
-                                  event.kind == domain::event_kind::messages_counted;
+    const bool is_about_numbers =
+        event.kind == domain::event_kind::session_numbers_reset || event.kind == domain::event_kind::messages_counted;
     if (is_about_numbers) return;
     for (const domain::session_id copy : answers_.copies_of(domain::account_of(event))) tell(copy);
 }

@@ -76,8 +76,6 @@ std::size_t partition_map::target_of(const command& c) const noexcept {
         case command_kind::cancel_on_disconnect: break;
         // The session may have requests in all partitions.
         case command_kind::reset_session_numbers: break;
-        // Its answers are merged from all partitions.
-        case command_kind::count_messages: break;
     }
     return all;
 }
