@@ -208,6 +208,14 @@ void override_threading(const serve_options& options, node::configuration& c) {
 
 /// For a part of a venue. The file's metrics and event log belong to the facility. Another process with the same file
 /// cannot use them; it gets its own on the command line.
+/// With another address for order entry, the ports for FIX are left to the process that has the configuration's.
+void listen_elsewhere(node::configuration& c, const serve_options& options) {
+    if (options.listen.empty()) return;
+    c.order_entry_listen = options.listen;
+    c.fix_listen.clear();
+    c.fix_tls_listen.clear();
+}
+
 node::configuration configuration_of_role(const serve_options& options) {
     node::configuration c = configuration_of_server(options);
     if (options.role != "facility" || !options.metrics.empty()) c.metrics_listen = options.metrics;
@@ -228,7 +236,7 @@ void run_started(io::context& context, node::venue& venue, io::task<void> work) 
 int serve(const serve_options& options) {
     raise_descriptor_limit();
     node::configuration configuration = configuration_of_server(options);
-    if (!options.listen.empty()) configuration.order_entry_listen = options.listen;
+    listen_elsewhere(configuration, options);
     override_threading(options, configuration);
     if (!options.metrics.empty()) configuration.metrics_listen = options.metrics;
     if (!options.event_log.empty()) configuration.event_log.directory = options.event_log;
@@ -350,7 +358,7 @@ int serve_facility(const serve_options& options) {
 int serve_gateway(const serve_options& options) {
     raise_descriptor_limit();
     node::configuration configuration = configuration_of_role(options);
-    if (!options.listen.empty()) configuration.order_entry_listen = options.listen;
+    listen_elsewhere(configuration, options);
     if (!options.gateway.empty()) configuration.link_gateway = options.gateway;
     if (configuration.link_connect.empty())
         throw node::configuration_error(options.config +
@@ -395,7 +403,8 @@ void add_serve_command(command_line& line) {
     auto options = std::make_shared<serve_options>();
     const subcommand command = line.add_subcommand("serve", "Run the exchange");
     command.add_option("-c,--config", options->config, "Configuration file (TOML)").shows_default();
-    command.add_option("--listen", options->listen, "Order-entry address instead of the configuration's");
+    command.add_option("--listen", options->listen,
+                       "Order-entry address instead of the configuration's; FIX is not served then");
     command.add_option("--threading", options->threading, "inline or split, instead of the configuration's")
         .one_of({"inline", "split"});
     command.add_option("--io", options->io, "Kernel interface of the sockets").one_of(backend_names()).shows_default();

@@ -59,7 +59,7 @@ def start_venue(config, *options):
     with open(config, encoding="utf-8") as file:
         text = file.read()
     with open(config, "w", encoding="utf-8") as file:
-        file.write(re.sub(r'^listen = ".*"$', f'listen = "{address}"', text, flags=re.MULTILINE))
+        file.write(re.sub(r'^listen = ".*"$', f'listen = "{address}"', text, count=1, flags=re.MULTILINE))
     return venue, True
 
 

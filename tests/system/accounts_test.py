@@ -73,7 +73,7 @@ class Accounts(unittest.TestCase):
             text = file.read()
         path = os.path.join(self.folder, "newcomer.toml")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(re.sub(r"\n\[\[account\]\]\n(?:(?!\n\[).)*", "\n", text, flags=re.DOTALL) + NEW_ACCOUNT)
+            file.write(re.sub(r"\n\[\[(?:account|fix_session)\]\]\n(?:(?!\n\[).)*", "\n", text, flags=re.DOTALL) + NEW_ACCOUNT)
         return path
 
     def load(self, config, venue):
