@@ -21,7 +21,7 @@ answer_store::answer_store(const gateway::answer_log& answers, const wire::instr
       instruments_(instruments),
       session_(of),
       identity_(identity),
-      is_before_4_4_(identity.begin_string == "FIX.4.2"),
+      version_(version_of(identity.begin_string, identity.default_appl_ver_id)),
       next_received_(next_received),
       next_sent_(answers.numbers(of).number_of(answers.detailed_count(of) + 1)),
       next_answer_(answers.detailed_count(of) + 1),
@@ -97,7 +97,7 @@ std::string_view answer_store::write(std::uint64_t number, const gateway::answer
     writer_.put_time(fix::tag::sending_time, answer.event.time.value, fix::time_precision::milliseconds);
     put_if(fix::tag::target_comp_id, identity_.target_comp_id);
     put_if(fix::tag::target_sub_id, identity_.target_sub_id);
-    write_body(answer, instruments_.find_or_nameless(answer.event.instrument), is_before_4_4_, writer_);
+    write_body(answer, instruments_.find_or_nameless(answer.event.instrument), version_, writer_);
     return writer_.finish();
 }
 

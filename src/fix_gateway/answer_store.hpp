@@ -20,6 +20,7 @@
 #include "fix/codec/message_writer.hpp"
 #include "fix/session/message_store.hpp"
 #include "fix/session/settings.hpp"
+#include "fix_gateway/answers.hpp"
 #include "gateway/answer_log.hpp"
 #include "wire/instrument_table.hpp"
 
@@ -40,6 +41,7 @@ class answer_store final : public fix::message_store {
     [[nodiscard]] bool reset() override;
     [[nodiscard]] std::string_view find(std::uint64_t number) override;
 
+    [[nodiscard]] fix_version version() const noexcept { return version_; }
     /// The next message that is appended is the next answer. Others are messages of this connection only: after its
     /// end they are not sent again.
     void expect_answer() noexcept { is_answer_ = true; }
@@ -59,7 +61,7 @@ class answer_store final : public fix::message_store {
     const wire::instrument_table& instruments_;
     domain::session_id session_;
     fix::session_identity identity_;
-    bool is_before_4_4_;
+    fix_version version_;
     std::uint64_t& next_received_;
     std::uint64_t next_sent_;
     std::uint64_t next_answer_;

@@ -82,7 +82,8 @@ struct state {
     std::uint64_t total = 0;  ///< of the order, in lots
 };
 
-state state_of(const answer& a, bool is_before_4_4) noexcept {
+state state_of(const answer& a, fix_version version) noexcept {
+    const bool is_before_4_4 = version == fix_version::v4_2;
     const event& e = a.event;
     const std::uint32_t filled = a.details.filled.value;
     const char working = filled != 0 ? '1' : '0';
@@ -99,7 +100,8 @@ state state_of(const answer& a, bool is_before_4_4) noexcept {
         }
         case event_kind::order_amended:
             if (e.reason == reject_reason::none) return {'5', is_before_4_4 ? '5' : working, open, total};
-            if (e.reason == reject_reason::triggered && !is_before_4_4) return {'L', working, open, total};
+            if (e.reason == reject_reason::triggered && version >= fix_version::v5_0)
+                return {'L', working, open, total};
             return {'D', working, open, total};
         case event_kind::order_status: return {is_before_4_4 ? working : 'I', working, open, total};
         case event_kind::order_rejected:
@@ -127,14 +129,24 @@ unsigned order_reject_reason(reject_reason reason) noexcept {
     }
 }
 
-/// CxlRejReason (102).
-unsigned cancel_reject_reason(reject_reason reason) noexcept {
+/// CxlRejReason (102). FIX 4.2 has 0 to 3.
+unsigned cancel_reject_reason(reject_reason reason, fix_version version) noexcept {
     switch (reason) {
         case reject_reason::order_not_open: return 0;
         case reject_reason::unknown_order: return 1;
-        case reject_reason::duplicate_client_order_id: return 6;
+        case reject_reason::duplicate_client_order_id: return version == fix_version::v4_2 ? 2 : 6;
         default: return 2;
     }
+}
+
+/// ExecRestatementReason (378): partial decline of the quantity, or, for a trigger, "other", which FIX 4.2 does not
+/// have.
+unsigned restatement_reason(reject_reason reason, fix_version version) noexcept {
+    constexpr unsigned partial_decline = 5;
+    constexpr unsigned broker_option = 4;
+    constexpr unsigned other = 99;
+    if (reason != reject_reason::triggered) return partial_decline;
+    return version == fix_version::v4_2 ? broker_option : other;
 }
 
 /// Whether the price of a refused order could be read in ticks.
@@ -143,13 +155,14 @@ bool knows_price(const event& e) noexcept {
            e.reason != reject_reason::invalid_price;
 }
 
-void write_report(const answer& a, const domain::instrument& i, bool is_before_4_4,
+void write_report(const answer& a, const domain::instrument& i, fix_version version,
                   fix::message_writer& into) noexcept {
+    const bool is_before_4_4 = version == fix_version::v4_2;
     const event& e = a.event;
     const bool is_fill = e.kind == event_kind::order_executed;
     const bool is_query = answers_request(a, command_kind::query_order);
     const domain::order_id order = is_fill ? e.execution.order : e.order.order;
-    const state now = state_of(a, is_before_4_4);
+    const state now = state_of(a, version);
     into.put(tag::account, is_fill ? e.execution.account.value : e.order.account.value);
     put_average(into, i, a.details);
     put_name(into, tag::cl_ord_id, is_query ? a.details.of_order : a.details.name);
@@ -172,14 +185,14 @@ void write_report(const answer& a, const domain::instrument& i, bool is_before_4
     if (e.kind == event_kind::order_rejected) into.put(tag::ord_rej_reason, order_reject_reason(e.reason));
     into.put(tag::exec_type, now.type);
     into.put(tag::leaves_qty, units(i, now.leaves));
-    if (now.type == 'D') into.put(tag::exec_restatement_reason, e.reason == reject_reason::triggered ? 99 : 5);
+    if (now.type == 'D') into.put(tag::exec_restatement_reason, restatement_reason(e.reason, version));
     if (is_query && !is_before_4_4) put_name(into, tag::ord_status_req_id, a.details.name);
     if (is_fill && !is_before_4_4) {
         into.put(tag::last_liquidity_ind, (e.flags & domain::event_flag::aggressor) != 0 ? 2 : 1);
     }
 }
 
-void write_cancel_reject(const answer& a, fix::message_writer& into) noexcept {
+void write_cancel_reject(const answer& a, fix_version version, fix::message_writer& into) noexcept {
     const event& e = a.event;
     put_name(into, tag::cl_ord_id, a.details.name);
     put_order_id(into, e.order.order);
@@ -192,12 +205,12 @@ void write_cancel_reject(const answer& a, fix::message_writer& into) noexcept {
     }
     into.put(tag::text, domain::to_string(e.reason));
     into.put_time(tag::transact_time, e.time.value, fix::time_precision::nanoseconds);
-    into.put(tag::cxl_rej_reason, cancel_reject_reason(e.reason));
+    into.put(tag::cxl_rej_reason, cancel_reject_reason(e.reason, version));
     into.put(tag::cxl_rej_response_to, answers_request(a, command_kind::amend_order) ? '2' : '1');
 }
 
 /// OrderMassCancelReport. The request's kind stands where other requests have their order's name.
-void write_mass_cancel_report(const answer& a, fix::message_writer& into) noexcept {
+void write_mass_cancel_report(const answer& a, fix_version version, fix::message_writer& into) noexcept {
     const event& e = a.event;
     const bool is_refused = e.kind == event_kind::order_rejected;
     const std::uint64_t wanted = is_refused ? a.details.of_order.value : e.named.client_order.value;
@@ -207,6 +220,7 @@ void write_mass_cancel_report(const answer& a, fix::message_writer& into) noexce
     into.put_time(tag::transact_time, e.time.value, fix::time_precision::nanoseconds);
     into.put(tag::mass_cancel_request_type, wanted);
     into.put(tag::mass_cancel_response, is_refused ? std::uint64_t{0} : wanted);
+    if (version == fix_version::v5_0_sp) into.put(tag::mass_action_report_id, e.command.value);
     if (is_refused) into.put(tag::mass_cancel_reject_reason, e.reason == reject_reason::unknown_instrument ? 1 : 99);
 }
 
@@ -219,6 +233,12 @@ void write_lost_request(const answer& a, fix::message_writer& into) noexcept {
 }
 
 }  // namespace
+
+fix_version version_of(std::string_view begin_string, std::string_view default_appl_ver_id) noexcept {
+    if (begin_string == "FIX.4.2") return fix_version::v4_2;
+    if (begin_string == "FIX.4.4") return fix_version::v4_4;
+    return default_appl_ver_id == "8" || default_appl_ver_id == "9" ? fix_version::v5_0_sp : fix_version::v5_0;
+}
 
 std::string_view message_type_of(const answer& a) noexcept {
     switch (a.event.kind) {
@@ -233,13 +253,13 @@ std::string_view message_type_of(const answer& a) noexcept {
     }
 }
 
-void write_body(const answer& a, const domain::instrument& instrument, bool is_before_4_4,
+void write_body(const answer& a, const domain::instrument& instrument, fix_version version,
                 fix::message_writer& into) noexcept {
     switch (message_type_of(a).front()) {
-        case 'r': return write_mass_cancel_report(a, into);
-        case '9': return write_cancel_reject(a, into);
+        case 'r': return write_mass_cancel_report(a, version, into);
+        case '9': return write_cancel_reject(a, version, into);
         case 'j': return write_lost_request(a, into);
-        default: return write_report(a, instrument, is_before_4_4, into);
+        default: return write_report(a, instrument, version, into);
     }
 }
 

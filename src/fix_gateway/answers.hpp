@@ -8,6 +8,7 @@
 // Source:  docs/spec/fix.md, "Answers".
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "domain/instrument.hpp"
@@ -16,12 +17,17 @@
 
 namespace corro::fix_gateway {
 
+/// Versions whose answers differ.
+enum class fix_version : std::uint8_t { v4_2, v4_4, v5_0, v5_0_sp };
+
+/// Of a session with this BeginString (8) and DefaultApplVerID (1137).
+[[nodiscard]] fix_version version_of(std::string_view begin_string, std::string_view default_appl_ver_id) noexcept;
+
 /// MsgType (35) of the answer's message.
 [[nodiscard]] std::string_view message_type_of(const gateway::answer_log::detailed_answer& answer) noexcept;
 
-/// Writes the body.
-/// @param is_before_4_4  Of FIX 4.2, where fills have other types and ExecTransType (20).
+/// Writes the body, with the fields and values that the version has.
 void write_body(const gateway::answer_log::detailed_answer& answer, const domain::instrument& instrument,
-                bool is_before_4_4, fix::message_writer& into) noexcept;
+                fix_version version, fix::message_writer& into) noexcept;
 
 }  // namespace corro::fix_gateway

@@ -64,11 +64,11 @@ answer named(answer a, domain::command_kind kind, std::uint64_t name, std::uint6
 }
 
 /// The message in words, "35=8|1=2|...".
-std::string message_of(const answer& a, bool is_before_4_4 = false) {
+std::string message_of(const answer& a, fix_version version = fix_version::v5_0) {
     std::vector<char> room(fix::message_bytes_max_default);
-    fix::message_writer writer(room, is_before_4_4 ? "FIX.4.2" : "FIX.4.4");
+    fix::message_writer writer(room, "FIX.4.4");
     writer.begin(message_type_of(a));
-    write_body(a, instrument_of_test(), is_before_4_4, writer);
+    write_body(a, instrument_of_test(), version, writer);
     const std::string_view written = writer.finish();
     fix::field_index index(100);
     EXPECT_FALSE(index.index(written, fix::next_frame(written, room.size())));
@@ -99,14 +99,14 @@ TEST(fix_answers, a_fill_and_the_average_of_all) {
 }
 
 TEST(fix_answers, fix_4_2_has_other_types_of_fills) {
-    const std::string part = message_of(fill(2, 3, 2, 48'000), true);
+    const std::string part = message_of(fill(2, 3, 2, 48'000), fix_version::v4_2);
     EXPECT_NE(part.find("|20=0|"), std::string::npos) << part;
     EXPECT_NE(part.find("|150=1|"), std::string::npos) << part;
     EXPECT_EQ(part.find("|851="), std::string::npos) << part;
-    const std::string whole = message_of(fill(2, 0, 2, 48'000), true);
+    const std::string whole = message_of(fill(2, 0, 2, 48'000), fix_version::v4_2);
     EXPECT_NE(whole.find("|150=2|"), std::string::npos) << whole;
     const answer replaced = named(of_order(event_kind::order_amended, 5), domain::command_kind::amend_order, 18, 17);
-    EXPECT_NE(message_of(replaced, true).find("|39=5|"), std::string::npos);
+    EXPECT_NE(message_of(replaced, fix_version::v4_2).find("|39=5|"), std::string::npos);
 }
 
 TEST(fix_answers, what_ends_or_changes_an_order_without_a_request) {
@@ -114,7 +114,6 @@ TEST(fix_answers, what_ends_or_changes_an_order_without_a_request) {
         answer a = of_order(kind, 5, 1);
         a.event.reason = reason;
         const std::string words = message_of(a);
-        fix::field_index index(100);
         const std::size_t type = words.find("|150=") + 5;
         const std::size_t status = words.find("|39=") + 4;
         return std::string{words[type], words[status]};

@@ -37,7 +37,7 @@ void fix_session::put_answer(fix::instant now) noexcept {
     if (!answer) return cut(end_reason::resend_unavailable);
     fix::message_writer& writer = session_->begin_message(message_type_of(*answer), now);
     const domain::instrument& instrument = shared_.instruments.instruments().find_or_nameless(answer->event.instrument);
-    write_body(*answer, instrument, session_->settings().identity.begin_string == "FIX.4.2", writer);
+    write_body(*answer, instrument, store_->version(), writer);
     store_->expect_answer();
     if (session_->send(now) == 0) cut(end_reason::protocol_error);
 }

@@ -55,7 +55,7 @@ void answer(const domain::command& c, const domain::instrument& i) {
     std::vector<char> room(fix::message_bytes_max_default);
     fix::message_writer writer(room, "FIX.4.4");
     writer.begin(fix_gateway::message_type_of(said));
-    fix_gateway::write_body(said, i, false, writer);
+    fix_gateway::write_body(said, i, fix_gateway::fix_version::v4_4, writer);
     const std::string_view written = writer.finish();
     fix::field_index index(200);
     CORRO_ASSERT(!index.index(written, fix::next_frame(written, room.size())));

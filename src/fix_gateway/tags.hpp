@@ -48,6 +48,7 @@ inline constexpr std::uint32_t mass_cancel_reject_reason = 532;
 inline constexpr std::uint32_t ord_status_req_id = 790;
 inline constexpr std::uint32_t last_liquidity_ind = 851;
 inline constexpr std::uint32_t display_qty = 1138;
+inline constexpr std::uint32_t mass_action_report_id = 1369;
 inline constexpr std::uint32_t self_match_prevention_id = 2362;
 inline constexpr std::uint32_t self_match_prevention_instruction = 2964;
 

@@ -1,0 +1,90 @@
+"""Data dictionaries in QuickFIX's format, with the messages that the venue sends and what each version allows in them.
+
+Source: FIX 4.2, FIX 4.4, FIX 5.0 SP2 (volumes 3, 4 and 6), FIXT 1.1. Of fields with values, those of each version.
+"""
+
+import os
+
+FIELDS = {
+    1: "Account STRING", 6: "AvgPx PRICE", 7: "BeginSeqNo INT", 8: "BeginString STRING", 9: "BodyLength INT",
+    10: "CheckSum STRING", 11: "ClOrdID STRING", 14: "CumQty QTY", 16: "EndSeqNo INT", 17: "ExecID STRING",
+    20: "ExecTransType CHAR", 31: "LastPx PRICE", 32: "LastQty QTY", 34: "MsgSeqNum INT", 35: "MsgType STRING",
+    36: "NewSeqNo INT", 37: "OrderID STRING", 38: "OrderQty QTY", 39: "OrdStatus CHAR", 41: "OrigClOrdID STRING",
+    43: "PossDupFlag BOOLEAN", 44: "Price PRICE", 45: "RefSeqNum INT", 49: "SenderCompID STRING",
+    52: "SendingTime UTCTIMESTAMP", 54: "Side CHAR", 55: "Symbol STRING", 56: "TargetCompID STRING", 58: "Text STRING",
+    60: "TransactTime UTCTIMESTAMP", 97: "PossResend BOOLEAN", 98: "EncryptMethod INT", 102: "CxlRejReason INT",
+    103: "OrdRejReason INT", 108: "HeartBtInt INT", 112: "TestReqID STRING", 122: "OrigSendingTime UTCTIMESTAMP",
+    123: "GapFillFlag BOOLEAN", 141: "ResetSeqNumFlag BOOLEAN", 150: "ExecType CHAR", 151: "LeavesQty QTY",
+    371: "RefTagID INT", 372: "RefMsgType STRING", 373: "SessionRejectReason INT", 378: "ExecRestatementReason INT",
+    380: "BusinessRejectReason INT", 434: "CxlRejResponseTo CHAR", 530: "MassCancelRequestType CHAR",
+    531: "MassCancelResponse CHAR", 532: "MassCancelRejectReason INT", 789: "NextExpectedMsgSeqNum INT",
+    790: "OrdStatusReqID STRING", 851: "LastLiquidityInd INT", 1137: "DefaultApplVerID STRING",
+    1369: "MassActionReportID STRING",
+}
+VALUES = {
+    39: {"FIX.4.2": "0123456789ABCDE", "FIX.4.4": "0123456789ABCDE", "FIX.5.0SP2": "0123456789ABCDE"},
+    150: {"FIX.4.2": "0123456789ABCDE", "FIX.4.4": "03456789ABCDEFGHI", "FIX.5.0SP2": "03456789ABCDEFGHIJKL"},
+    20: {"FIX.4.2": "0123"},
+    54: {"FIX.4.2": "123456789", "FIX.4.4": "123456789ABCDEFG", "FIX.5.0SP2": "123456789ABCDEFG"},
+    102: {"FIX.4.2": "0123", "FIX.4.4": [*range(7), 99], "FIX.5.0SP2": [*range(9), 18, 99]},
+    103: {"FIX.4.2": range(9), "FIX.4.4": [*range(12), 13, 14, 15, 99], "FIX.5.0SP2": [*range(17), 18, 99]},
+    378: {"FIX.4.2": range(6), "FIX.4.4": [*range(11), 99], "FIX.5.0SP2": [*range(12), 99]},
+    434: {"FIX.4.2": "12", "FIX.4.4": "12", "FIX.5.0SP2": "12"},
+    530: {"FIX.4.4": "1234567", "FIX.5.0SP2": "123456789ABC"},
+    531: {"FIX.4.4": "01234567", "FIX.5.0SP2": "0123456789ABC"},
+    532: {"FIX.4.4": [*range(7), 99], "FIX.5.0SP2": [*range(12), 99]},
+    851: {"FIX.4.4": "123", "FIX.5.0SP2": "1234"},
+}
+# (MsgType, name, tags that are required, others)
+SESSION = [
+    ("A", "Logon", (98, 108), (141, 58)), ("0", "Heartbeat", (), (112,)), ("1", "TestRequest", (112,), ()),
+    ("2", "ResendRequest", (7, 16), ()), ("3", "Reject", (45,), (58, 371, 372, 373)),
+    ("4", "SequenceReset", (36,), (123,)), ("5", "Logout", (), (58,)),
+]
+REFUSALS = [("9", "OrderCancelReject", (37, 11, 41, 39, 434), (58, 60, 102)),
+            ("j", "BusinessMessageReject", (372, 380), (45, 58))]
+REPORT = (37, 17, 150, 39, 55, 54, 151, 14, 6)
+REPORT_MORE = (1, 11, 31, 32, 38, 41, 44, 58, 60, 103, 378)
+MASS_CANCEL = (37, 530, 531)
+MESSAGES = {
+    "FIX.4.2": [*SESSION, *REFUSALS, ("8", "ExecutionReport", (*REPORT, 20), REPORT_MORE)],
+    "FIX.4.4": [*SESSION, *REFUSALS, ("8", "ExecutionReport", REPORT, (*REPORT_MORE, 790, 851)),
+                ("r", "OrderMassCancelReport", MASS_CANCEL, (11, 58, 60, 532))],
+    "FIXT.1.1": SESSION,
+    "FIX.5.0SP2": [*REFUSALS, ("8", "ExecutionReport", REPORT, (*REPORT_MORE, 790, 851)),
+                   ("r", "OrderMassCancelReport", (*MASS_CANCEL, 1369), (11, 58, 60, 532))],
+}
+
+
+def field_list(required, others):
+    return "".join(f'<field name="{FIELDS[tag].split()[0]}" required="{"Y" if tag in required else "N"}"/>\n'
+                   for tag in (*required, *others))
+
+
+def write(version, folder):
+    """Writes the dictionary of a version into the folder, under the name that it has with QuickFIX."""
+    transport = "FIXT" if version == "FIXT.1.1" else "FIX"
+    major, minor = version.removeprefix("FIXT.").removeprefix("FIX.").split(".")
+    minor, _, pack = minor.partition("SP")
+    text = f'<fix type="{transport}" major="{major}" minor="{minor}" servicepack="{pack or 0}">\n<header>\n'
+    if version == "FIX.5.0SP2":
+        text += "</header>\n<trailer/>\n"
+    else:
+        text += field_list((8, 9, 35, 49, 56, 34, 52), (43, 97, 122)) + "</header>\n<trailer>\n"
+        text += field_list((10,), ()) + "</trailer>\n"
+    text += "<messages>\n"
+    for kind, name, required, others in MESSAGES[version]:
+        category = "app" if kind in "89jr" else "admin"
+        if kind == "A":
+            others = (*others, 789) if version in ("FIX.4.4", "FIXT.1.1") else others
+            required = (*required, 1137) if transport == "FIXT" else required
+        text += f'<message name="{name}" msgtype="{kind}" msgcat="{category}">\n{field_list(required, others)}</message>\n'
+    text += "</messages>\n<components/>\n<fields>\n"
+    for tag, described in FIELDS.items():
+        name, kind = described.split()
+        values = "".join(f'<value enum="{value}" description="{name}{value}"/>' for value in VALUES.get(tag, {}).get(version, ()))
+        text += f'<field number="{tag}" name="{name}" type="{kind}">{values}</field>\n'
+    path = os.path.join(folder, version.replace(".", "") + ".xml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text + "</fields>\n</fix>\n")
+    return path

@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""Order entry by FIX with a client by QuickFIX, whose process or whose venue is killed in the middle.
+
+usage: fix_interop_test.py CORRO SOURCE_FOLDER CLIENT
+
+CLIENT is the program quickfix_client; without it (an empty argument) the test is skipped. CORRO_QUICKFIX_SPEC names a
+folder with QuickFIX's own data dictionaries (FIX42.xml, FIX44.xml, FIX50SP2.xml, FIXT11.xml), which are not in Debian's
+package; without it QuickFIX checks the venue's messages by those of dictionaries.py.
+"""
+
+import collections
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(sys.argv[2], "tests", "system"))
+
+import dictionaries  # noqa: E402
+from running_exchange import SOURCE, TIME_LIMIT_S, Exchange, change_text, free_ports  # noqa: E402
+
+CLIENT = sys.argv[3]
+ACCOUNTS = {"ALICE": "alice", "BOB": "bob"}
+REPLACE, CANCEL, SPECIAL = 1_000_000, 2_000_000, 3_000_000  # ClOrdIDs of the requests that are no orders of the crowd
+
+
+def key_of(name):
+    """The key that the demonstration prints for an account."""
+    with open(os.path.join(SOURCE, "config", "demo.toml"), encoding="utf-8") as file:
+        return file.read().split(f'name = "{name}"\nkey = "')[1].split('"')[0]
+
+
+def dictionary(version, folder):
+    given = os.environ.get("CORRO_QUICKFIX_SPEC")
+    return os.path.join(given, version.replace(".", "") + ".xml") if given else dictionaries.write(version, folder)
+
+
+def version_settings(version, folder):
+    path = dictionary(version, folder)
+    if not version.startswith("FIX.5.0"):
+        return f"BeginString={version}\nDataDictionary={path}\n"
+    return (f"BeginString=FIXT.1.1\nDefaultApplVerID={version}\nAppDataDictionary={path}\n"
+            f"TransportDataDictionary={dictionary('FIXT.1.1', folder)}\n")
+
+
+def request(sender, kind, name, **fields):
+    tags = {"11": name, "55": "ESZ6", "60": "20260102-12:00:00", **{tag[1:]: value for tag, value in fields.items()}}
+    return f"{sender} {kind} " + "|".join(f"{tag}={value}" for tag, value in tags.items() if value is not None)
+
+
+def crowd(count):
+    """Orders of both sessions around one price, of which some trade, are replaced, or are cancelled."""
+    random.seed(7)
+    for k in range(1, count // 2 + 1):
+        for sender in ACCOUNTS:
+            side = random.choice("12")
+            price = 5900 + 0.25 * random.randrange(-6, 7)
+            terms = {"_54": side, "_40": "2"}
+            yield request(sender, "D", k, _21=1, _38=random.randrange(1, 6), _44=price, **terms)
+            if k % 5 == 0:
+                yield request(sender, "G", REPLACE + k, _21=1, _41=k, _38=random.randrange(1, 9), _44=price + 0.25, **terms)
+            elif k % 3 == 0:
+                yield request(sender, "F", CANCEL + k, _41=k, _54=side)
+
+
+def one_of_each(version):
+    """Requests whose answers have what those of the crowd do not have."""
+    name = iter(range(SPECIAL, SPECIAL + 100))
+
+    def order(sender, side, **fields):
+        return request(sender, "D", next(name), **{"_21": 1, "_55": "CLF7", "_54": side, "_38": 2, "_40": 2, "_44": 70,
+                                                   **fields})
+
+    yield order("ALICE", "1", _44=70.001)  # off tick
+    yield order("ALICE", "1", _55="NONE")
+    yield order("ALICE", "1", _44=1000)
+    yield order("ALICE", "1", _59=3)
+    yield order("ALICE", "1", _59=4)
+    yield order("ALICE", "1", _40=1, _44=None)
+    yield order("ALICE", "1", _38=10, _111=2)
+    yield "wait"
+    yield request("ALICE", "H", SPECIAL + 6, _790="Q", _55="CLF7", _54="1")
+    yield request("ALICE", "H", SPECIAL + 99, _790="Q2", _55="CLF7", _54="1")
+    yield request("ALICE", "D", SPECIAL + 6, _21=1, _55="CLF7", _54="1", _38=1, _40="2", _44=60)  # its name is taken
+    yield "wait"
+    yield request("ALICE", "F", CANCEL, _41=SPECIAL + 99, _55="CLF7", _54="1")
+    yield order("ALICE", "1", _44=60)
+    yield request("ALICE", "G", SPECIAL + 7, _21=1, _41=SPECIAL + 6, _55="CLF7", _54="1", _38=10, _40="2", _44=70)  # so is this one
+    yield order("ALICE", "2", _40=3, _44=None, _99=70)  # triggered by the next order's trade
+    yield order("BOB", "2")
+    yield "wait"
+    yield order("ALICE", "2", _2964=4)  # does not trade with its own account's order
+    yield "wait"
+    yield "BOB D 11=1|21=1|55=CLF7|38=1|40=2|44=70|60=20260102-12:00:00"  # Side is missing
+    yield "BOB D 11=eleven.chars|21=1|55=CLF7|54=1|38=1|40=2|44=70|60=20260102-12:00:00"
+    yield "BOB E 66=1|394=3"
+    yield "wait"
+    if version != "FIX.4.2":
+        yield request("ALICE", "q", CANCEL + 1, _530=1, _55="NONE")
+        yield request("ALICE", "q", CANCEL + 2, _530=1, _55="CLF7")
+
+
+def the_end(count, version):
+    """Nothing is open behind this, and every report has come."""
+    yield "wait"
+    for sender in ACCOUNTS:
+        if version != "FIX.4.2":
+            yield request(sender, "q", CANCEL + SPECIAL, _55=None, _530=7)
+        else:
+            for k in [*range(1, count // 2 + 1), *range(SPECIAL, SPECIAL + 20)]:
+                symbol = "CLF7" if k >= SPECIAL else "ESZ6"
+                for at in (0, REPLACE):
+                    yield request(sender, "F", CANCEL + SPECIAL + k + at, _55=symbol, _41=k + at, _54="1")
+    yield "wait"
+    for sender in ACCOUNTS:
+        yield request(sender, "H", CANCEL - 1, _54="1")
+    yield "wait"
+
+
+class Client:
+    """The files of one client, and its process."""
+
+    def __init__(self, folder, version, port, plan):
+        self.folder = folder
+        self.settings, self.plan, self.log = (os.path.join(folder, name) for name in ("settings", "plan", "log"))
+        sessions = "".join(f"[SESSION]\nSenderCompID={name}\nPassword={key_of(account)}\n"
+                           for name, account in ACCOUNTS.items())
+        with open(self.settings, "w", encoding="utf-8") as file:
+            file.write(f"[DEFAULT]\nConnectionType=initiator\nTargetCompID=CORRO\n{version_settings(version, folder)}"
+                       f"SocketConnectHost=127.0.0.1\nSocketConnectPort={port}\nReconnectInterval=1\nHeartBtInt=5\n"
+                       f"StartTime=00:00:00\nEndTime=00:00:00\nUseDataDictionary=Y\n"
+                       f"FileStorePath={folder}/store\n"
+                       f"FileLogPath={folder}/quickfix\n{sessions}")
+        with open(self.plan, "w", encoding="utf-8") as file:
+            file.write("".join(line + "\n" for line in plan))
+
+    def start(self, *how):
+        self.process = subprocess.Popen([CLIENT, self.settings, self.plan, self.log, *map(str, how)], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def wait(self):
+        """Its exit code and what it complained about."""
+        _, complaint = self.process.communicate(timeout=TIME_LIMIT_S)
+        return self.process.returncode, complaint
+
+    def lines(self, kind):
+        if not os.path.exists(self.log):
+            return []
+        with open(self.log, encoding="utf-8") as file:
+            return [line[2:].rstrip() for line in file if line.startswith(kind) and line.endswith("\n")]
+
+    def received(self):
+        """[sender, fields]; the groups of the header and trailer have no repeated tags here."""
+        for line in self.lines("<"):
+            sender, text = line.split(" ", 1)
+            yield sender, dict(field.split("=", 1) for field in text.strip("|").split("|"))
+
+    def sent_again(self):
+        """How many messages QuickFIX has sent with PossDupFlag, apart from gap fills."""
+        count = 0
+        for name in os.listdir(os.path.join(self.folder, "quickfix")):
+            if name.endswith(".messages.current.log"):
+                with open(os.path.join(self.folder, "quickfix", name), encoding="utf-8") as file:
+                    count += sum("\x0149=CORRO\x01" not in line and "\x0143=Y\x01" in line and "\x0135=4\x01" not in line
+                                 for line in file)
+        return count
+
+
+class FixInterop(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def exchange(self, more=""):
+        """On a port that it has again when it is started again."""
+        exchange = Exchange(self.folder, more=more)
+        change_text(exchange.config, ('[fix]\nlisten = "127.0.0.1:0"', f'[fix]\nlisten = "127.0.0.1:{self.port}"'))
+        return exchange
+
+    def client(self, version, count):
+        [self.port] = free_ports(1)
+        client = Client(self.folder, version, self.port, [*crowd(count), *one_of_each(version), *the_end(count, version)])
+        self.addCleanup(lambda: client.process.poll() is None and client.process.kill())
+        return client
+
+    def finish(self, client):
+        code, complaint = client.wait()
+        self.assertEqual(code, 0, complaint)
+        self.assertEqual(client.lines("!"), [], "QuickFIX refuses messages of the venue")
+        with open(client.plan, encoding="utf-8") as file:
+            plan = [line.split() for line in file]
+        self.assertEqual(len(client.lines(">")), len(plan), "each request was sent once")
+
+        executions, orders = {}, collections.defaultdict(list)
+        kinds, answered, repeated = collections.Counter(), set(), 0
+        for sender, message in client.received():
+            kinds[message["35"], message.get("150")] += 1
+            answered.add((sender, message.get("11")))
+            if message.get("43") == "Y":
+                repeated += 1
+            if message["35"] != "8":
+                continue
+            content = {tag: value for tag, value in message.items() if tag not in ("9", "10", "43", "52", "97", "122")}
+            first = executions.setdefault((sender, message["17"]), content)
+            if first is not content:
+                self.assertEqual(message.get("43"), "Y", f"an ExecID twice: {message}")
+                self.assertEqual(content, first)
+            elif message["150"] != "I" and message.get("20") != "3" and message["37"] != "NONE":
+                orders[sender, message["37"]].append(message)
+        names = {(words[0], words[2].split("|")[0][3:]) for words in plan if len(words) > 1 and words[2].startswith("11=")}
+        refused = {("BOB", "1"), ("BOB", "eleven.chars")}
+        self.assertEqual(names - answered - refused, set(), "requests without a report")
+
+        traded = collections.Counter()
+        for reports in orders.values():
+            filled = 0
+            for report in reports:
+                filled += int(report.get("32", "0")) if report["150"] in "F12" else 0
+                traded[report["55"], report["54"]] += int(report.get("32", "0"))
+                self.assertEqual(int(report["14"]), filled, report)
+                if report["39"] in "4C8":
+                    self.assertEqual(report["151"], "0", report)
+                else:
+                    self.assertEqual(int(report["14"]) + int(report["151"]), int(report["38"]), report)
+            self.assertIn(reports[-1]["39"], "24C8", "nothing is open at the end")
+        for symbol in ("ESZ6", "CLF7"):
+            self.assertEqual(traded[symbol, "1"], traded[symbol, "2"])
+            self.assertGreater(traded[symbol, "1"], 0)
+        return kinds, repeated
+
+    def play_with_a_client_that_dies(self, version, count):
+        client = self.client(version, count)
+        with self.exchange():
+            for at in (count // 3, count // 2, count):
+                client.start("die", at)
+                code, complaint = client.wait()
+                self.assertEqual(code, -signal.SIGKILL, complaint)
+                self.assertEqual(len(client.lines(">")), at)
+            client.start()
+            kinds, repeated = self.finish(client)
+        self.assertGreater(repeated, 0, "the reports that the killed client has missed come again")
+        return kinds
+
+    def test_a_client_that_is_killed_gets_the_reports_that_it_has_missed(self):
+        kinds = self.play_with_a_client_that_dies("FIX.4.4", 2_000)
+        for kind in ("0", "4", "5", "8", "D", "F", "I"):
+            self.assertIn(("8", kind), kinds)
+        for kind in "39jr":
+            self.assertIn((kind, None), kinds)
+
+    def test_a_client_of_fix_4_2_too(self):
+        kinds = self.play_with_a_client_that_dies("FIX.4.2", 400)
+        for kind in ("0", "1", "2", "4", "5", "8", "D"):
+            self.assertIn(("8", kind), kinds)
+
+    def test_a_client_of_fix_5_0_sp2_too(self):
+        kinds = self.play_with_a_client_that_dies("FIX.5.0SP2", 400)
+        for kind in ("0", "4", "5", "8", "D", "F", "I", "L"):
+            self.assertIn(("8", kind), kinds)
+
+    def test_a_venue_that_is_killed_asks_for_the_requests_that_it_has_missed(self):
+        client = self.client("FIX.4.4", 2_000)
+        journal = f'\n[facility]\njournal = "{os.path.join(self.folder, "journal")}"\n'
+        with self.exchange(journal) as exchange:
+            client.start("lose", 1_000)
+            self.assertEqual(client.process.stdout.readline(), "sent\n", "the client has ended early")
+            exchange.process.send_signal(signal.SIGSTOP)
+            client.process.stdin.write("go\n")
+            client.process.stdin.flush()
+            # The client stops by itself with requests that are not answered.
+            before = 0
+            while len(client.lines(">")) != before:
+                before = len(client.lines(">"))
+                time.sleep(0.3)
+            exchange.process.kill()
+        with self.exchange(journal):
+            self.finish(client)
+        self.assertGreater(client.sent_again(), 0, "QuickFIX has sent requests again")
+
+
+if __name__ == "__main__":
+    if not CLIENT:
+        print("skipped: QuickFIX is not installed (apt-get install libquickfix-dev)")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1])
