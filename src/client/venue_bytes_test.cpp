@@ -375,6 +375,10 @@ struct random_market {
     }
     /// A gateway refuses some of the generator's commands, with values that no message can have.
     [[nodiscard]] bool is_sent(const domain::event& event) const {
+        const domain::price_ticks price = event.order.price;
+        const bool is_far = price > domain::price_ticks{domain::price_ticks_max} ||
+                            price < domain::price_ticks{-domain::price_ticks_max};
+        if (event.kind == domain::event_kind::order_rejected && price != domain::no_price && is_far) return false;
         std::array<std::byte, wire::message_bytes_max> room{};
         const std::size_t size = wire::encode(event, instrument(event.instrument), 1, room);
         const auto frame = wire::next_frame(std::span(room).first(size));
