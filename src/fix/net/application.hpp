@@ -29,6 +29,9 @@ class application {
     }
     /// A message of the peer's application: `on.message()`.
     virtual void on_message(session& on, instant now) = 0;
+    /// What the session had to send is written, so that there is room for more. To be sent with `flush` of the
+    /// connection.
+    virtual void on_written(session& on) { static_cast<void>(on); }
     /// The connection has ended; the session's numbers go on with the next one.
     virtual void on_end(session& on) { static_cast<void>(on); }
 };

@@ -194,6 +194,7 @@ io::task<void> connection::write() {
         }
         writing_.clear();
         output_written_.set();
+        application_.on_written(session_);
     }
 }
 

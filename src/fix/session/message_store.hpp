@@ -38,6 +38,8 @@ class message_store {
 
     /// A kept message; empty if there is none with this number. Valid until the next call.
     [[nodiscard]] virtual std::string_view find(std::uint64_t number) = 0;
+    /// The first number from `number` on that may be kept; none before it is. A resend leaves out those in one step.
+    [[nodiscard]] virtual std::uint64_t next_kept(std::uint64_t number) { return number; }
 };
 
 /// Forgets everything at the end of the process, and the oldest messages beyond a bound.
@@ -76,6 +78,10 @@ class memory_store final : public message_store {
     [[nodiscard]] std::string_view find(std::uint64_t number) override {
         const auto found = kept_.find(number);
         return found != kept_.end() ? std::string_view(found->second) : std::string_view();
+    }
+    [[nodiscard]] std::uint64_t next_kept(std::uint64_t number) override {
+        const auto next = kept_.lower_bound(number);
+        return next != kept_.end() ? next->first : next_sent_;
     }
 
  private:

@@ -48,10 +48,11 @@ void session::resend(std::size_t output_bytes, instant now) {
         const std::string_view stored = store_.find(number);
         if (stored.empty()) {
             if (gap == 0) gap = number;
+            resend_next_ = std::clamp(store_.next_kept(resend_next_), resend_next_, resend_last_ + 1);
             // A store that has forgotten millions of numbers is left in steps.
             if (number - gap < 100'000 || resend_next_ > resend_last_) continue;
         }
-        if (gap != 0) write_gap_fill(gap, stored.empty() ? number + 1 : number, now);
+        if (gap != 0) write_gap_fill(gap, stored.empty() ? resend_next_ : number, now);
         gap = 0;
         if (!stored.empty() && !write_again(number, stored, now)) write_gap_fill(number, number + 1, now);
     }
