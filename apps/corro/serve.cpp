@@ -183,6 +183,7 @@ void print_partition(const node::partition& p) {
                p.feed.snapshot_endpoint().to_string());
     for (const std::string& line : p.own.lines) fmt::print("  line         {}\n", line);
     if (const auto depth = p.feed.depth_endpoint()) fmt::print("  depth        {}\n", depth->to_string());
+    if (const auto fix = p.feed.fix_endpoint()) fmt::print("  FIX data     {}\n", fix->to_string());
     if (p.feed.lines() != nullptr && p.feed.lines()->retransmission_endpoint()) {
         fmt::print("  lost packets {}\n", p.feed.lines()->retransmission_endpoint()->to_string());
     }
@@ -318,6 +319,7 @@ int distribute(const serve_options& options) {
     fmt::print("corro {} distributes the feed of venue {} on {}\n  feed         {}\n  snapshots    {}\n", CORRO_VERSION,
                configuration.venue_name, context.backend_name(), distributor.feed_endpoint().to_string(),
                distributor.snapshot_endpoint().to_string());
+    if (const auto fix = distributor.fix_endpoint()) fmt::print("  FIX data     {}\n", fix->to_string());
     print_watching(distributor.metrics_endpoint(), configuration);
     fmt::print("It publishes as soon as the venue runs. Ctrl-C closes it.\n");
     std::fflush(stdout);

@@ -20,6 +20,11 @@ FIELDS = {
     531: "MassCancelResponse CHAR", 532: "MassCancelRejectReason INT", 789: "NextExpectedMsgSeqNum INT",
     790: "OrdStatusReqID STRING", 851: "LastLiquidityInd INT", 1137: "DefaultApplVerID STRING",
     1369: "MassActionReportID STRING",
+    83: "RptSeq INT", 262: "MDReqID STRING", 268: "NoMDEntries NUMINGROUP", 269: "MDEntryType CHAR", 270: "MDEntryPx PRICE",
+    271: "MDEntrySize QTY", 272: "MDEntryDate UTCDATEONLY", 273: "MDEntryTime UTCTIMEONLY",
+    276: "QuoteCondition MULTIPLEVALUESTRING", 277: "TradeCondition MULTIPLEVALUESTRING", 278: "MDEntryID STRING",
+    279: "MDUpdateAction CHAR", 281: "MDReqRejReason CHAR", 290: "MDEntryPositionNo INT", 346: "NumberOfOrders INT",
+    1023: "MDPriceLevel INT",
 }
 VALUES = {
     39: {"FIX.4.2": "0123456789ABCDE", "FIX.4.4": "0123456789ABCDE", "FIX.5.0SP2": "0123456789ABCDE"},
@@ -33,6 +38,9 @@ VALUES = {
     530: {"FIX.4.4": "1234567", "FIX.5.0SP2": "123456789ABC"},
     531: {"FIX.4.4": "01234567", "FIX.5.0SP2": "0123456789ABC"},
     532: {"FIX.4.4": [*range(7), 99], "FIX.5.0SP2": [*range(12), 99]},
+    269: {"FIX.4.2": "0123456789", "FIX.4.4": "0123456789ABC", "FIX.5.0SP2": "0123456789ABCDEFGHJKLMNOPQ"},
+    279: {"FIX.4.2": "012", "FIX.4.4": "012", "FIX.5.0SP2": "012345"},
+    281: {"FIX.4.2": "012345678", "FIX.4.4": "0123456789ABC", "FIX.5.0SP2": "0123456789ABCD"},
     851: {"FIX.4.4": "123", "FIX.5.0SP2": "1234"},
 }
 # (MsgType, name, tags that are required, others)
@@ -46,12 +54,26 @@ REFUSALS = [("9", "OrderCancelReject", (37, 11, 41, 39, 434), (58, 60, 102)),
 REPORT = (37, 17, 150, 39, 55, 54, 151, 14, 6)
 REPORT_MORE = (1, 11, 31, 32, 38, 41, 44, 58, 60, 103, 378)
 MASS_CANCEL = (37, 530, 531)
+# Of market data: the entries of W and X. The first field begins an entry.
+ENTRY = (270, 271, 272, 273, 276, 277, 290, 346)
+SNAPSHOT = {"FIX.4.2": (269, *ENTRY), "FIX.4.4": (269, *ENTRY), "FIX.5.0SP2": (269, 278, *ENTRY, 1023, 83)}
+CHANGES = {"FIX.4.2": (279, 269, 278, 55, *ENTRY), "FIX.4.4": (279, 269, 278, 55, *ENTRY),
+           "FIX.5.0SP2": (279, 269, 278, 55, *ENTRY, 1023, 83)}
+
+
+def market_data(version):
+    """W, X and Y; the last element is the group of entries."""
+    return [("W", "MarketDataSnapshotFullRefresh", (55,), (262,), SNAPSHOT[version]),
+            ("X", "MarketDataIncrementalRefresh", (), (262,), CHANGES[version]),
+            ("Y", "MarketDataRequestReject", (262,), (281, 58))]
+
+
 MESSAGES = {
-    "FIX.4.2": [*SESSION, *REFUSALS, ("8", "ExecutionReport", (*REPORT, 20), REPORT_MORE)],
-    "FIX.4.4": [*SESSION, *REFUSALS, ("8", "ExecutionReport", REPORT, (*REPORT_MORE, 790, 851)),
+    "FIX.4.2": [*SESSION, *REFUSALS, *market_data("FIX.4.2"), ("8", "ExecutionReport", (*REPORT, 20), REPORT_MORE)],
+    "FIX.4.4": [*SESSION, *REFUSALS, *market_data("FIX.4.4"), ("8", "ExecutionReport", REPORT, (*REPORT_MORE, 790, 851)),
                 ("r", "OrderMassCancelReport", MASS_CANCEL, (11, 58, 60, 532))],
     "FIXT.1.1": SESSION,
-    "FIX.5.0SP2": [*REFUSALS, ("8", "ExecutionReport", REPORT, (*REPORT_MORE, 790, 851)),
+    "FIX.5.0SP2": [*REFUSALS, *market_data("FIX.5.0SP2"), ("8", "ExecutionReport", REPORT, (*REPORT_MORE, 790, 851)),
                    ("r", "OrderMassCancelReport", (*MASS_CANCEL, 1369), (11, 58, 60, 532))],
 }
 
@@ -59,6 +81,14 @@ MESSAGES = {
 def field_list(required, others):
     return "".join(f'<field name="{FIELDS[tag].split()[0]}" required="{"Y" if tag in required else "N"}"/>\n'
                    for tag in (*required, *others))
+
+
+def group_of(group):
+    """NoMDEntries with the fields of its entries."""
+    if not group:
+        return ""
+    first, *others = group[0]
+    return f'<group name="NoMDEntries" required="Y">\n{field_list((first,), others)}</group>\n'
 
 
 def write(version, folder):
@@ -73,12 +103,12 @@ def write(version, folder):
         text += field_list((8, 9, 35, 49, 56, 34, 52), (43, 97, 122)) + "</header>\n<trailer>\n"
         text += field_list((10,), ()) + "</trailer>\n"
     text += "<messages>\n"
-    for kind, name, required, others in MESSAGES[version]:
-        category = "app" if kind in "89jr" else "admin"
+    for kind, name, required, others, *group in MESSAGES[version]:
+        category = "app" if kind in "89jrWXY" else "admin"
         if kind == "A":
             others = (*others, 789) if version in ("FIX.4.4", "FIXT.1.1") else others
             required = (*required, 1137) if transport == "FIXT" else required
-        text += f'<message name="{name}" msgtype="{kind}" msgcat="{category}">\n{field_list(required, others)}</message>\n'
+        text += f'<message name="{name}" msgtype="{kind}" msgcat="{category}">\n{field_list(required, others)}{group_of(group)}</message>\n'
     text += "</messages>\n<components/>\n<fields>\n"
     for tag, described in FIELDS.items():
         name, kind = described.split()

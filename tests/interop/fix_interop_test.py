@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Order entry by FIX with a client by QuickFIX, whose process or whose venue is killed in the middle.
+"""Order entry by FIX with a client by QuickFIX, whose process or whose venue is killed in the middle; market data by FIX.
 
 usage: fix_interop_test.py CORRO SOURCE_FOLDER CLIENT
 
@@ -21,6 +21,7 @@ import unittest
 sys.path.insert(0, os.path.join(sys.argv[2], "tests", "system"))
 
 import dictionaries  # noqa: E402
+import fix_order_entry_test  # noqa: E402
 from running_exchange import SOURCE, TIME_LIMIT_S, Exchange, change_text, free_ports  # noqa: E402
 
 CLIENT = sys.argv[3]
@@ -119,6 +120,12 @@ def the_end(count, version):
     for sender in ACCOUNTS:
         yield request(sender, "H", CANCEL - 1, _54="1")
     yield "wait"
+
+
+def ask(name, kind, types="012478", symbols=("ESZ6", "CLF7"), depth=0, how=1):
+    """A MarketDataRequest."""
+    return (f"READER V 262={name}|263={kind}|264={depth}|265={how}|267={len(types)}|" +
+            "|".join(f"269={each}" for each in types) + f"|146={len(symbols)}|" + "|".join(f"55={each}" for each in symbols))
 
 
 class Client:
@@ -232,6 +239,80 @@ class FixInterop(unittest.TestCase):
             self.assertEqual(traded[symbol, "1"], traded[symbol, "2"])
             self.assertGreater(traded[symbol, "1"], 0)
         return kinds, repeated
+
+    def read_a_market(self, version):
+        """A reader with dictionaries follows the book that a trader makes; what it has at the end is what a new picture has."""
+        types = "012478" if version == "FIX.4.2" else "0124678ABC"
+        plan = [ask("all", 1, types), ask("pictures", 1, types, depth=3, how=0), ask("none", 0, symbols=("NONE",)), "wait",
+                ask("last", 0, types), "wait", ask("all", 2, types), ask("pictures", 2, types)]
+        with Exchange(self.folder) as exchange:
+            client = Client(self.folder, version, exchange.addresses["FIX data"].rsplit(":", 1)[1], plan)
+            change_text(client.settings, ("SenderCompID=ALICE", "SenderCompID=READER"), ("HeartBtInt=5", "HeartBtInt=5\nResetOnLogon=Y"))
+            with open(client.settings, encoding="utf-8") as file:
+                text = file.read()
+            with open(client.settings, "w", encoding="utf-8") as file:
+                file.write(text[:text.rindex("[SESSION]")])
+            self.addCleanup(lambda: client.process.poll() is None and client.process.kill())
+            client.start("lose", 4)
+            self.assertEqual(client.process.stdout.readline(), "sent\n")
+            traders = [fix_order_entry_test.Client(exchange.addresses["FIX"], sender=name, password=key_of(account))
+                       for name, account in ACCOUNTS.items()]
+            choose = random.Random(3)
+            for trader in traders:
+                self.addCleanup(trader.close)
+                trader.log_on()
+            for k in range(1, 201):
+                trader = traders[k % 2]
+                trader.send(f"35=D|11={k}|55=ESZ6|54={choose.choice('12')}|38={choose.randrange(1, 5)}|40=2|"
+                            f"44={5900 + 0.25 * choose.randrange(20)}|")
+                while trader.next().get("11") != str(k):
+                    pass
+            _, complaint = client.process.communicate("go\n", timeout=TIME_LIMIT_S)
+            self.assertEqual(client.process.returncode, 0, complaint)
+        self.assertEqual(client.lines("!"), [], "QuickFIX refuses messages of the venue")
+        books, kinds, trades = {}, collections.Counter(), 0
+        for line in client.lines("<"):
+            fields = [tuple(field.split("=", 1)) for field in line.split(" ", 1)[1].strip("|").split("|")]
+            head = dict(fields)
+            kinds[head["35"], head["262"]] += 1
+            entries = []
+            for tag, value in fields:
+                if tag == {"W": "269", "X": "279"}.get(head["35"]):
+                    entries.append({})
+                if entries and tag != "10":
+                    entries[-1][tag] = value
+            if head["35"] == "W":
+                books[head["262"], head["55"]] = {}
+            for entry in entries:
+                book = books[head["262"], entry.get("55", head.get("55"))]
+                key = (entry["269"], entry.get("270") if entry["269"] in "01" else None, entry.get("276"))
+                value = (entry.get("270"), entry.get("271"), entry.get("346"))
+                if entry["269"] == "2":
+                    trades += head["35"] == "X"
+                elif head["35"] == "W":
+                    book[key] = value
+                else:
+                    self.assertEqual(key in book, entry["279"] != "0", line)
+                    if entry["279"] == "2":
+                        del book[key]
+                    else:
+                        book[key] = value
+        self.assertEqual(kinds["Y", "none"], 1)
+        self.assertGreater(kinds["X", "all"], 50)
+        self.assertGreater(kinds["W", "pictures"], 50)
+        self.assertGreater(trades, 10)
+        for symbol in ("ESZ6", "CLF7"):
+            self.assertEqual(books["all", symbol], books["last", symbol])
+        self.assertNotEqual(books["last", "ESZ6"], {})
+
+    def test_market_data_of_fix_4_2(self):
+        self.read_a_market("FIX.4.2")
+
+    def test_market_data_of_fix_4_4(self):
+        self.read_a_market("FIX.4.4")
+
+    def test_market_data_of_fix_5_0_sp2(self):
+        self.read_a_market("FIX.5.0SP2")
 
     def play_with_a_client_that_dies(self, version, count):
         client = self.client(version, count)

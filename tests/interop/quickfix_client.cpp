@@ -49,7 +49,8 @@ struct step {
     std::string sender;  ///< empty: wait
     std::string type;
     std::vector<std::pair<int, std::string>> fields;
-    std::string name;  ///< ClOrdID (11); empty: the answer has none
+    std::string name;  ///< ClOrdID (11) or MDReqID (262); empty: the answer has none
+    bool is_answered = true;
 };
 
 /// Splits "a|b|" at `sign`; the last part may end without it.
@@ -89,7 +90,9 @@ std::vector<step> read_plan(const std::string& path) {
             next.sender = words.at(0);
             next.type = words.at(1);
             next.fields = fields_of(words.at(2));
-            next.name = value_of(next.fields, 11);
+            next.name = value_of(next.fields, next.type == "V" ? 262 : 11);
+            // The end of a subscription has no answer.
+            next.is_answered = next.type != "V" || value_of(next.fields, 263) != "2";
         }
         plan.push_back(next);
     }
@@ -140,8 +143,9 @@ class client : public FIX::Application {
     void toApp(FIX::Message& message, const FIX::SessionID& on) throw(FIX::DoNotSend) override {
         if (message.getHeader().getField(35) == "j") return write(line('!', message, on));
         const std::lock_guard<std::mutex> lock(mutex_);
-        by_number_[key(on, message.getHeader().getField(34))] =
-            message.isSetField(11) ? message.getField(11) : std::string();
+        by_number_[key(on, message.getHeader().getField(34))] = message.isSetField(11)    ? message.getField(11)
+                                                                : message.isSetField(262) ? message.getField(262)
+                                                                                          : "";
     }
     void fromAdmin(const FIX::Message& message,
                    const FIX::SessionID& on) throw(FIX::FieldNotFound, FIX::IncorrectDataFormat, FIX::IncorrectTagValue,
@@ -176,17 +180,33 @@ class client : public FIX::Application {
             if (words.at(0) == ">") {
                 sent_ = std::stoul(words.at(1));
                 const step& was = plan_.at(sent_ - 1);
-                if (!was.name.empty()) unanswered_.insert({was.sender, was.name});
+                if (!was.name.empty() && was.is_answered) unanswered_.insert({was.sender, was.name});
             } else if (words.at(0) == "<") {
                 unanswered_.erase({words.at(1), value_of(fields_of(text.substr(text.find("8="))), 11)});
+            }
+        }
+    }
+    // The entries of the groups of a MarketDataRequest have one field each.
+    static void set_fields(const step& next, FIX::Message* message) {
+        int group = 0;
+        for (const auto& field : next.fields) {
+            const bool is_entry = next.type == "V" && (field.first == 269 || field.first == 55);
+            if (is_entry) {
+                FIX::Group entry(group, field.first);
+                entry.setField(field.first, field.second);
+                message->addGroup(entry);
+            } else if (next.type == "V" && (field.first == 267 || field.first == 146)) {
+                group = field.first;
+            } else {
+                message->setField(field.first, field.second);
             }
         }
     }
     void send(const step& next) {
         FIX::Message message;
         message.getHeader().setField(35, next.type);
-        for (const auto& field : next.fields) message.setField(field.first, field.second);
-        {
+        set_fields(next, &message);
+        if (next.is_answered) {
             const std::lock_guard<std::mutex> lock(mutex_);
             unanswered_.insert({next.sender, next.name});
         }
@@ -198,6 +218,8 @@ class client : public FIX::Application {
         const std::lock_guard<std::mutex> lock(mutex_);
         if (message.isSetField(11)) {
             unanswered_.erase(key(on, message.getField(11)));
+        } else if (message.isSetField(262)) {
+            unanswered_.erase(key(on, message.getField(262)));
         } else {
             unanswered_.erase(key(on, by_number_[key(on, message.getField(45))]));
         }

@@ -50,7 +50,7 @@ def change_text(path, *changes):
 def demo_configuration(folder, more="", lines=()):
     """The demonstration's configuration on free ports, with lines for its feed and more tables behind it."""
     with open(os.path.join(SOURCE, "config", "demo.toml"), encoding="utf-8") as file:
-        text = re.sub(r'"127\.0\.0\.1:70(?:0[123]|10)"', '"127.0.0.1:0"', file.read())
+        text = re.sub(r'"127\.0\.0\.1:70(?:0[123]|1[01])"', '"127.0.0.1:0"', file.read())
     if lines:
         text = text.replace("[market_data]\n", "[market_data]\nlines = [" + ", ".join(f'"{each}"' for each in lines) + "]\n")
     path = os.path.join(folder, "corro.toml")
@@ -76,7 +76,7 @@ class Exchange:
             line = self.process.stdout.readline()
             if not line:
                 raise AssertionError("corro serve ended early")
-            match = re.match(r" +(order entry|FIX|feed|snapshots|depth|metrics) +(\S+)$", line.rstrip())
+            match = re.match(r" +(order entry|FIX|FIX data|feed|snapshots|depth|metrics) +(\S+)$", line.rstrip())
             if match:
                 self.addresses[match[1]] = match[2]
             if "Ctrl-C closes it" in line:

@@ -83,11 +83,15 @@ std::optional<std::chrono::seconds> time_of_day(const std::string& text) {
     return std::chrono::hours(hour) + std::chrono::minutes(minute);
 }
 
-void read_fix(table_reader& r, configuration& c) {
+void read_fix(table_reader& r, bool has_partitions, configuration& c) {
     c.fix_listen = r.text("listen", "");
     c.fix_tls_listen = r.text("tls_listen", "");
     if (!c.fix_tls_listen.empty() && (c.order_entry_certificate.empty() || c.order_entry_private_key.empty())) {
         r.fail("tls_listen", "needs order_entry.certificate and order_entry.private_key");
+    }
+    c.fix_market_data_listen = r.text("market_data_listen", "");
+    if (has_partitions && r.has("market_data_listen")) {
+        r.fail("market_data_listen", "every [[partition]] has its own feed; set fix_market_data_listen there");
     }
     c.fix_comp_id = r.text("comp_id", c.fix_comp_id);
     const bool is_sound = !c.fix_comp_id.empty() && c.fix_comp_id.size() <= fix_name_max && is_printable(c.fix_comp_id);
@@ -205,7 +209,7 @@ configuration parse_configuration(std::string_view text, const std::string& file
     read_table(root, "venue", file, [&](table_reader& r) { read_venue(r, c); });
     read_table(root, "facility", file, [&](table_reader& r) { read_facility(r, c); });
     read_table(root, "order_entry", file, [&](table_reader& r) { read_order_entry(r, c); });
-    read_table(root, "fix", file, [&](table_reader& r) { read_fix(r, c); });
+    read_table(root, "fix", file, [&](table_reader& r) { read_fix(r, has_partitions, c); });
     read_table(root, "market_data", file, [&](table_reader& r) { read_market_data(r, has_partitions, c); });
     read_table(root, "event_log", file, [&](table_reader& r) { read_event_log(r, c); });
     read_table(root, "link", file, [&](table_reader& r) { read_link(r, c); });

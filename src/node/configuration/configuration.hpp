@@ -46,7 +46,8 @@ struct partition_configuration {
     std::uint32_t orders_max = 0;                    ///< open orders in the partition
     std::string feed_listen;
     std::string snapshot_listen;
-    std::string depth_listen;  ///< this and the next two as in `configuration`
+    std::string depth_listen;  ///< this and the next three as in `configuration`
+    std::string fix_market_data_listen;
     std::vector<std::string> lines;
     std::string retransmission_listen;
     io::file_faults* journal_faults = nullptr;
@@ -72,6 +73,7 @@ struct configuration {
     std::string fix_listen;               ///< empty for none, as the next one
     std::string fix_tls_listen;           ///< with the certificate of order entry
     std::string fix_comp_id = "CORRO";    ///< of the venue, TargetCompID (56) of its clients
+    std::string fix_market_data_listen;   ///< empty for none
     std::string feed_listen = "127.0.0.1:7002";
     std::string snapshot_listen = "127.0.0.1:7003";
     std::size_t output_buffer_bytes = gateway::output_buffer_bytes;

@@ -29,6 +29,7 @@ partition_configuration read_partition(table_reader& r, std::uint32_t venue_orde
     s.feed_listen = r.text("feed_listen");
     s.snapshot_listen = r.text("snapshot_listen");
     s.depth_listen = r.text("depth_listen", "");
+    s.fix_market_data_listen = r.text("fix_market_data_listen", "");
     s.lines = r.texts("lines", market_data::lines_max);
     s.retransmission_listen = r.text("retransmission_listen", "");
     if (s.lines.empty() && !s.retransmission_listen.empty()) {
@@ -119,6 +120,7 @@ configuration configuration_of_partition(const configuration& c, std::size_t ind
     own.feed_listen = s.feed_listen;
     own.snapshot_listen = s.snapshot_listen;
     own.depth_listen = s.depth_listen;
+    own.fix_market_data_listen = s.fix_market_data_listen;
     own.lines = s.lines;
     own.retransmission_listen = s.retransmission_listen;
     own.journal_faults = s.journal_faults;

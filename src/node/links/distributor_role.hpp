@@ -50,6 +50,8 @@ class distributor_role {
 
     [[nodiscard]] io::endpoint feed_endpoint() const noexcept { return feed_.feed_endpoint(); }
     [[nodiscard]] io::endpoint snapshot_endpoint() const noexcept { return feed_.snapshot_endpoint(); }
+    /// Of market data by FIX; nothing without a port for it.
+    [[nodiscard]] std::optional<io::endpoint> fix_endpoint() const noexcept { return feed_.fix_endpoint(); }
     [[nodiscard]] const market_data::feed_publisher& publisher() const noexcept { return feed_.publisher(); }
     /// Nothing without a metrics port.
     [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return metrics_endpoint_; }

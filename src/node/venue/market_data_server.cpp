@@ -27,6 +27,16 @@ market_data::subscriber_options subscriber_options_of(const configuration& c, te
     return options;
 }
 
+std::unique_ptr<fix_market_data::fix_market_data_server> make_fix(io::context& context, const configuration& c,
+                                                                  telemetry::producer* log,
+                                                                  market_data::feed_publisher& publisher) {
+    if (c.fix_market_data_listen.empty()) return nullptr;
+    fix_market_data::server_options options;
+    options.comp_id = c.fix_comp_id;
+    options.log = log;
+    return std::make_unique<fix_market_data::fix_market_data_server>(context, options, publisher);
+}
+
 std::unique_ptr<market_data::line_publisher> open_lines(io::context& context, const configuration& c,
                                                         const market_data::feed_log& log) {
     if (c.lines.empty()) return nullptr;
@@ -47,7 +57,8 @@ market_data_server::market_data_server(io::context& context, const configuration
     : context_(context),
       publisher_(feed_options_of(c, context.runs_on()), c.instruments),
       subscribers_(context, subscriber_options_of(c, log), publisher_),
-      lines_(open_lines(context, c, publisher_.log())) {
+      lines_(open_lines(context, c, publisher_.log())),
+      fix_(make_fix(context, c, log, publisher_)) {
     if (lines_ != nullptr) publisher_.follow(*lines_);
     for (const domain::instrument& i : c.instruments) note_phase(i.id, domain::trading_phase::continuous);
 }
@@ -62,9 +73,11 @@ void market_data_server::open(const configuration& c) {
     feed_ = open_port(context_, c.feed_listen, "market_data.feed_listen");
     snapshots_ = open_port(context_, c.snapshot_listen, "market_data.snapshot_listen");
     if (!c.depth_listen.empty()) depth_ = open_port(context_, c.depth_listen, "market_data.depth_listen");
+    if (fix_ != nullptr) fix_port_ = open_port(context_, c.fix_market_data_listen, "fix.market_data_listen");
     feed_endpoint_ = *feed_.local_endpoint();
     snapshot_endpoint_ = *snapshots_.local_endpoint();
     if (!c.depth_listen.empty()) depth_endpoint_ = *depth_.local_endpoint();
+    if (fix_ != nullptr) fix_endpoint_ = *fix_port_.local_endpoint();
 }
 
 void market_data_server::note_phase(domain::instrument_id id, domain::trading_phase phase) {
@@ -81,6 +94,7 @@ io::task<void> market_data_server::run() {
     publishing.spawn(subscribers_.serve_feed(std::move(feed_)));
     publishing.spawn(subscribers_.serve_snapshots(std::move(snapshots_)));
     if (depth_endpoint_) publishing.spawn(subscribers_.serve_depth(std::move(depth_)));
+    if (fix_ != nullptr) publishing.spawn(fix_->serve(std::move(fix_port_)));
     if (lines_ != nullptr) publishing.spawn(lines_->run());
     co_await publishing.join();
 }

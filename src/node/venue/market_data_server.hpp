@@ -1,4 +1,5 @@
-// Market data in a process: the publisher of the feed, and what follows it: the ports of subscribers and the UDP lines.
+// Market data in a process: the publisher of the feed, and what follows it: the ports of subscribers, by SoupBinTCP and
+// by FIX, and the UDP lines.
 //
 // It does not depend on the facility: public events come by `publish`.
 //
@@ -11,6 +12,7 @@
 
 #include "domain/event.hpp"
 #include "facility/facility.hpp"
+#include "fix_market_data/fix_market_data_server.hpp"
 #include "io/loop/context.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/net/tcp.hpp"
@@ -67,9 +69,13 @@ class market_data_server {
     [[nodiscard]] io::endpoint snapshot_endpoint() const noexcept { return snapshot_endpoint_; }
     /// Nothing without a depth port.
     [[nodiscard]] std::optional<io::endpoint> depth_endpoint() const noexcept { return depth_endpoint_; }
+    /// Nothing without a port for FIX.
+    [[nodiscard]] std::optional<io::endpoint> fix_endpoint() const noexcept { return fix_endpoint_; }
     [[nodiscard]] market_data_statistics statistics() const noexcept {
         return {publisher_.statistics(), subscribers_.statistics()};
     }
+    /// nullptr without a port for FIX.
+    [[nodiscard]] const fix_market_data::fix_market_data_server* fix() const noexcept { return fix_.get(); }
     /// nullptr when no lines are configured.
     [[nodiscard]] market_data::line_publisher* lines() noexcept { return lines_.get(); }
     [[nodiscard]] const market_data::line_publisher* lines() const noexcept { return lines_.get(); }
@@ -82,12 +88,15 @@ class market_data_server {
     market_data::feed_publisher publisher_;
     market_data::subscriber_server subscribers_;
     std::unique_ptr<market_data::line_publisher> lines_;
+    std::unique_ptr<fix_market_data::fix_market_data_server> fix_;
     io::tcp_acceptor feed_;
     io::tcp_acceptor snapshots_;
     io::tcp_acceptor depth_;
+    io::tcp_acceptor fix_port_;
     io::endpoint feed_endpoint_;
     io::endpoint snapshot_endpoint_;
     std::optional<io::endpoint> depth_endpoint_;
+    std::optional<io::endpoint> fix_endpoint_;
 };
 
 }  // namespace corro::node

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fix_gateway/shared.hpp"
+#include "fix_market_data/limits.hpp"
 #include "gateway/limits.hpp"
 #include "http/server.hpp"
 #include "market_data/limits.hpp"
@@ -104,6 +105,10 @@ std::uint64_t descriptors_needed(const configuration& c) noexcept {
     std::uint64_t needed = of_the_process + gateway::connections_max + gateway::farewells_max;
     if (!c.fix_listen.empty() || !c.fix_tls_listen.empty()) needed += fix_gateway::fix_connections_max;
     needed += parts * market_data::subscribers_max;
+    const auto has_fix_feed = [](const auto& each) { return !each.fix_market_data_listen.empty(); };
+    if (has_fix_feed(c) || std::ranges::any_of(c.partitions, has_fix_feed)) {
+        needed += parts * fix_market_data::connections_max;
+    }
     if (!c.journal_directory.empty()) needed += parts * of_a_journal;
     if (!c.metrics_listen.empty()) needed += http::server_options().connections_max;
     return needed;
