@@ -32,6 +32,11 @@ class application {
     /// What the session had to send is written, so that there is room for more. To be sent with `flush` of the
     /// connection.
     virtual void on_written(session& on) { static_cast<void>(on); }
+    /// The peer's Reject (3) of a message of this end, RefSeqNum (45) of `on.message()`. It had no effect.
+    virtual void on_reject(session& on, instant now) {
+        static_cast<void>(on);
+        static_cast<void>(now);
+    }
     /// The connection has ended; the session's numbers go on with the next one.
     virtual void on_end(session& on) { static_cast<void>(on); }
 };

@@ -131,8 +131,8 @@ void connection::take_messages() {
             input_begin_ += bytes;
             continue;
         }
-        act_on(session_.take(received, frame, now));
-        while (const auto kept = session_.take_kept(now)) act_on(*kept);
+        act_on(session_.take(received, frame, now), now);
+        while (const auto kept = session_.take_kept(now)) act_on(*kept, now);
         input_begin_ += frame.bytes;
     }
     // A Logout must be answered soon, and an answered TestRequest brings the next Heartbeat nearer.
@@ -148,8 +148,7 @@ std::size_t connection::skipped(std::string_view received, const frame_result& g
     return bytes == 0 && received.size() >= message_bytes_max_default ? garbled.bytes : bytes;
 }
 
-void connection::act_on(taken what) {
-    const instant now = moment_on(context_);
+void connection::act_on(taken what, instant now) {
     if (what == taken::logon) {
         const std::string refusal = application_.on_logon(session_);
         if (refusal.empty()) {
@@ -164,6 +163,7 @@ void connection::act_on(taken what) {
         application_.on_active(session_, now);
     }
     if (what == taken::by_application) application_.on_message(session_, now);
+    if (what == taken::reject) application_.on_reject(session_, now);
 }
 
 // Takes the whole output at once, so that the session may go on while it is written.

@@ -12,8 +12,10 @@
 namespace corro::fix {
 namespace {
 
-session_settings as_initiator(session_settings settings) {
+session_settings settings_of(const initiator_options& options) {
+    session_settings settings = options.session;
     settings.side = session_side::initiator;
+    settings.resets_on_logon = settings.resets_on_logon || options.resets_at_first;
     return settings;
 }
 
@@ -23,14 +25,15 @@ initiator::initiator(io::context& context, initiator_options options, message_st
     : context_(context),
       options_(std::move(options)),
       application_(app),
-      session_(as_initiator(options_.session), store),
+      session_(settings_of(options_), store),
       committer_(dynamic_cast<committer*>(&store)) {
     CORRO_ASSERT(!options_.servers.empty());
 }
 
 io::task<void> initiator::run() {
+    const io::stop_token stop = co_await io::this_stop_token();
     std::chrono::milliseconds delay = options_.retry_delay_min;
-    for (std::size_t attempt = 0; !closing_.is_set(); ++attempt) {
+    for (std::size_t attempt = 0; !closing_.is_set() && !stop.stop_requested(); ++attempt) {
         const bool was_active = co_await connect_and_talk(options_.servers[attempt % options_.servers.size()]);
         if (was_active) {
             attempt = options_.servers.size() - 1;  // begin with the first
@@ -52,6 +55,7 @@ io::task<bool> initiator::connect_and_talk(io::endpoint server) {
                                                application_, committer_);
     co_await connection_->run();
     const bool was_active = connection_->was_active();
+    if (was_active) session_.set_resets_on_logon(options_.session.resets_on_logon);
     connection_.reset();
     co_return was_active;
 }
@@ -59,6 +63,11 @@ io::task<bool> initiator::connect_and_talk(io::endpoint server) {
 void initiator::close(std::string_view text) {
     closing_.set();
     if (connection_ != nullptr) connection_->log_out(text);
+}
+
+void initiator::abandon() noexcept {
+    closing_.set();
+    if (connection_ != nullptr) connection_->close();
 }
 
 }  // namespace corro::fix

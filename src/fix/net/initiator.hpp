@@ -30,7 +30,10 @@ namespace corro::fix {
 
 /// The session of an initiator, and where it connects.
 struct initiator_options {
-    session_settings session;           ///< `side` is set by the initiator
+    session_settings session;  ///< `side` is set by the initiator
+    /// ResetSeqNumFlag (141) until a Logon is answered; later connections continue the numbers. For a store that does
+    /// not outlive the process.
+    bool resets_at_first = false;
     std::vector<io::endpoint> servers;  ///< at least one; the first is tried first after a sound session
     /// Writes further fields of the Logon, as Username (553) and Password (554); may be empty.
     std::function<void(message_writer&)> credentials;
@@ -49,10 +52,12 @@ class initiator {
     initiator& operator=(const initiator&) = delete;
 
     /// Connects and serves the session, again and again, until `close`. To be called once.
-    /// @suspend Until then. @cancel Not observed.
+    /// @suspend Until then. @cancel Ends without another connection; the one that is there is closed without a Logout.
     [[nodiscard]] io::task<void> run();
     /// Logs out, and ends `run`.
     void close(std::string_view text = {});
+    /// Closes the connection without a Logout, and ends `run`.
+    void abandon() noexcept;
 
     [[nodiscard]] session& of() noexcept { return session_; }
     /// Writes what was sent outside of a call of the application.

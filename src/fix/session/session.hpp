@@ -57,6 +57,7 @@ enum class taken : std::uint8_t {
     by_session,      ///< of the session itself; or it was ignored, rejected, or kept behind a gap
     logon,           ///< an acceptor's: call accept_logon or refuse_logon
     by_application,  ///< read it with `message`
+    reject,          ///< the peer's Reject (3) of a message of this end: read it with `message`
 };
 
 /// One end of a session. It outlives its connections: `begin` and `end` enclose each.
@@ -136,6 +137,8 @@ class session {
 
     // --- State ------------------------------------------------------------------------------------------------------
 
+    /// Whether the Logons of an initiator reset the numbers from now on.
+    void set_resets_on_logon(bool resets) noexcept { settings_.resets_on_logon = resets; }
     [[nodiscard]] session_phase phase() const noexcept { return phase_; }
     /// Why it is over, in words; for logs.
     [[nodiscard]] std::string_view ended_because() const noexcept { return why_; }

@@ -90,8 +90,9 @@ taken session::take_sound_as_quickfix(instant now) {
             if (is_next_as_quickfix(true, true, now)) count(number_);
             break;
         case session_message::reject:
-            if (is_next_as_quickfix(false, true, now) && where_is(number_) == place::next) count(number_);
-            break;
+            if (!is_next_as_quickfix(false, true, now) || where_is(number_) != place::next) break;
+            count(number_);
+            return taken::reject;
         case session_message::resend_request:
             if (!is_next_as_quickfix(false, false, now)) break;
             take_resend_request(now);

@@ -91,8 +91,8 @@ taken session::dispatch(const std::optional<message_problem>& indexed, instant n
         return taken::by_session;
     }
     switch (kind) {
-        case session_message::heartbeat:
-        case session_message::reject: break;
+        case session_message::heartbeat: break;
+        case session_message::reject: count(number_); return taken::reject;
         case session_message::test_request: take_test_request(now); break;
         case session_message::resend_request: take_resend_request(now); break;
         case session_message::sequence_reset: take_sequence_reset(now); return taken::by_session;
