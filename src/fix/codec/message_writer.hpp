@@ -111,6 +111,22 @@ class message_writer {
     /// In front of the body: 8=, the begin string, SOH, 9=, the digits, SOH.
     static constexpr std::size_t header_bytes_max = 2 + begin_string_bytes_max + 1 + 2 + body_length_digits_max + 1;
 
+    // Tag and '='. Of a tag that the compiler knows, one or two stores are left.
+    static std::size_t write_tag(std::uint32_t tag, char* into) noexcept {
+        constexpr auto digit = [](std::uint32_t value) { return static_cast<char>('0' + value % 10); };
+        const std::size_t count = tag < 10 ? 1 : tag < 100 ? 2 : tag < 1'000 ? 3 : tag < 10'000 ? 4 : 0;
+        if (count == 0) [[unlikely]] {
+            const std::size_t size = write_unsigned(tag, into);
+            into[size] = '=';
+            return size + 1;
+        }
+        if (count >= 4) into[count - 4] = digit(tag / 1'000);
+        if (count >= 3) into[count - 3] = digit(tag / 100);
+        if (count >= 2) into[count - 2] = digit(tag / 10);
+        into[count - 1] = digit(tag);
+        into[count] = '=';
+        return count + 1;
+    }
     static std::size_t write_unsigned(std::uint64_t value, char* into) noexcept;
     static std::size_t write_signed(std::int64_t value, char* into) noexcept;
 
@@ -120,8 +136,7 @@ class message_writer {
             is_full_ = true;
             return nullptr;
         }
-        end_ += write_unsigned(tag, room_.data() + end_);
-        room_[end_++] = '=';
+        end_ += write_tag(tag, room_.data() + end_);
         return room_.data() + end_;
     }
     void end_field(std::size_t size) noexcept {
