@@ -50,14 +50,16 @@ io::task<bool> fix_session::take_at_hand() {
                 continue;
             }
         }
-        bool has_room = co_await wait_until_written();
-        if (has_room) has_room = co_await gateway::wait_for_room(&shared_.commands);
-        if (!has_room) co_return false;
+        if (owes_too_much() || !shared_.commands.has_room()) [[unlikely]] {
+            bool has_room = co_await wait_until_written();
+            if (has_room) has_room = co_await gateway::wait_for_room(&shared_.commands);
+            if (!has_room) co_return false;
+        }
         const fix::instant now = fix::moment_on(shared_.context);
         if (has_kept) {
-            if (const auto kept = session_->take_kept(now)) act_on(*kept);
+            if (const auto kept = session_->take_kept(now)) act_on(*kept, now);
         } else {
-            act_on(session_->take(received, frame, now));
+            act_on(session_->take(received, frame, now), now);
             input_begin_ += frame.bytes;
         }
     }
@@ -69,7 +71,7 @@ io::task<bool> fix_session::take_at_hand() {
 
 // A peer that does not read what its messages cause is not read from.
 io::task<bool> fix_session::wait_until_written() {
-    while (session_->output().size() > shared_.options.output_buffer_bytes / 2) {
+    while (owes_too_much()) {
         output_ready_.set();
         const std::error_code stopped = co_await output_written_.wait();
         if (stopped) co_return false;
@@ -77,8 +79,7 @@ io::task<bool> fix_session::wait_until_written() {
     co_return true;
 }
 
-void fix_session::act_on(fix::taken what) {
-    const fix::instant now = fix::moment_on(shared_.context);
+void fix_session::act_on(fix::taken what, fix::instant now) {
     if (what == fix::taken::logon) {
         const std::chrono::seconds interval = session_->heartbeat();
         if (interval < shared_.fix.heartbeat_min || interval > shared_.fix.heartbeat_max) {

@@ -81,7 +81,10 @@ class fix_session final : public gateway::session, public gateway::conversation 
     [[nodiscard]] io::task<void> read_requests();
     [[nodiscard]] io::task<bool> take_at_hand();
     [[nodiscard]] io::task<bool> wait_until_written();
-    void act_on(fix::taken what);
+    void act_on(fix::taken what, fix::instant now);
+    [[nodiscard]] bool owes_too_much() const noexcept {
+        return session_->output().size() > shared_.options.output_buffer_bytes / 2;
+    }
     void submit_request(fix::instant now);
 
     // From answers to bytes.
