@@ -11,9 +11,14 @@
 #include <vector>
 
 #include "client/feed_session.hpp"
+#include "client/fix_login.hpp"
+#include "client/fix_orders.hpp"
 #include "client/order_session.hpp"
 #include "client/trader.hpp"
 #include "exchange_fixture.hpp"
+#include "fix/net/application.hpp"
+#include "fix/net/initiator.hpp"
+#include "fix/session/message_store.hpp"
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
@@ -117,10 +122,78 @@ io::task<void> measure(io::context* context, node::venue* exchange, counts* into
     (*feed)->abandon();
 }
 
-io::task<void> run_all(io::context* context, node::venue* exchange, counts* into) {
+/// The same by FIX: the next request is sent when the previous one is answered.
+class fix_trader final : public fix::application {
+ public:
+    fix_trader(const wire::instrument_table& instruments, client::trader& trader, const std::uint64_t& seen,
+               counts& into)
+        : orders_(instruments, std::uint64_t{1} << 40U), trader_(trader), seen_(seen), into_(into) {}
+
+    fix::initiator* session = nullptr;
+
+    void on_active(fix::session& on, fix::instant now) override { send(on, now); }
+    void on_message(fix::session& on, fix::instant now) override {
+        const auto answer = orders_.read(on.message());
+        if (!answer || !*answer || (*answer)->is_reject) return session->close();
+        if (!trader_.on_event((*answer)->event)) return;
+        if (++answered_ == warm_up_requests) {
+            allocations_before_ = allocations_count;
+            seen_before_ = seen_;
+        }
+        if (answered_ != warm_up_requests + measured_requests) return send(on, now);
+        into_.allocations = allocations_count - allocations_before_;
+        into_.feed_messages = seen_ - seen_before_;
+        into_.complete = true;
+        session->close();
+    }
+    void on_reject(fix::session&, fix::instant) override { session->close(); }
+
+ private:
+    void send(fix::session& on, fix::instant now) {
+        if (orders_.send(on, trader_.next_request(), now) == 0) session->close();
+    }
+
+    client::fix_orders orders_;
+    client::trader& trader_;
+    const std::uint64_t& seen_;
+    counts& into_;
+    int answered_ = 0;
+    std::uint64_t allocations_before_ = 0;
+    std::uint64_t seen_before_ = 0;
+};
+
+io::task<void> measure_fix(io::context* context, node::venue* exchange, counts* into) {
+    auto feed = co_await client::feed_session::join(exchange->feed_endpoint(), exchange->snapshot_endpoint());
+    if (!feed) co_return;
+    const node::configuration known = testing::small_venue();
+    wire::instrument_table table;
+    for (const domain::instrument& i : known.instruments) table.define(i);
+    client::trader_options mix;
+    mix.open_orders_max = 40;
+    client::trader trader(mix, {known.instruments.begin(), known.instruments.end()},
+                          {domain::price_ticks{9'000}, domain::price_ticks{9'000}}, 1, 42);
+    std::uint64_t seen = 0;
+    fix_trader trading(table, trader, seen, *into);
+    fix::memory_store store(0);
+    client::fix_login who;
+    who.name = "ONE";
+    who.key.fill(std::byte{1});
+    fix::initiator session(*context, client::initiator_of(who, *exchange->fix_endpoint()), store, trading);
+    trading.session = &session;
+    io::task_scope following(*context);
+    following.spawn(follow(feed->get(), &seen));
+    co_await session.run();
+    following.request_stop();
+    co_await following.join();
+    (*feed)->abandon();
+}
+
+using measurement = io::task<void> (*)(io::context*, node::venue*, counts*);
+
+io::task<void> run_all(io::context* context, node::venue* exchange, counts* into, measurement how) {
     io::task_scope serving(*context);
     serving.spawn(exchange->run());
-    co_await measure(context, exchange, into);
+    co_await how(context, exchange, into);
     exchange->close();
     co_await serving.join();
 }
@@ -134,10 +207,23 @@ TEST_P(allocation, none_per_message_through_gateway_facility_feed_and_clients) {
     io::context context;
     node::testing::started_venue exchange(context, testing::small_venue(GetParam()));
     counts c;
-    io::block_on(context, run_all(&context, &exchange, &c));
+    io::block_on(context, run_all(&context, &exchange, &c, &measure));
     EXPECT_TRUE(c.complete);
     EXPECT_GT(c.feed_messages, 40'000U) << "the subscriber was really there";
     EXPECT_EQ(c.allocations, 0U) << "in 20,000 round trips";
+}
+
+TEST_P(allocation, none_per_message_by_fix) {
+    io::context context;
+    node::configuration with_fix = testing::small_venue(GetParam());
+    with_fix.fix_listen = "127.0.0.1:0";
+    with_fix.accounts.front().fix_names = {"ONE"};
+    node::testing::started_venue exchange(context, with_fix);
+    counts c;
+    io::block_on(context, run_all(&context, &exchange, &c, &measure_fix));
+    EXPECT_TRUE(c.complete);
+    EXPECT_GT(c.feed_messages, 40'000U) << "the subscriber was really there";
+    EXPECT_EQ(c.allocations, 0U) << "in 20,000 requests and their reports";
 }
 
 TEST(allocation_count, is_counted_at_all) {
