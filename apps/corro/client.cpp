@@ -13,8 +13,11 @@
 #include <optional>
 #include <string>
 
+#include "binary_link.hpp"
+#include "client/feed_session.hpp"
 #include "commands.hpp"
 #include "desk_screen.hpp"
+#include "fix_link.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
 #include "io/process/signals.hpp"
@@ -36,6 +39,8 @@ struct client_options {
     std::string account;
     std::uint32_t session_number = 1;
     std::string symbol;
+    std::string fix_name;
+    std::string store;
     order_entry_options order_entry;
     std::string feed;
     std::string snapshot;
@@ -131,8 +136,26 @@ io::task<std::string> trade(desk_settings settings, bool picture, std::string he
     co_return why;
 }
 
-int run_client(const client_options& options) {
-    const node::configuration c = node::load_configuration(options.config);
+/// A session of the configuration.
+struct chosen_session {
+    const gateway::account* account = nullptr;
+    std::uint32_t number = 1;
+};
+
+chosen_session find_fix_session(const node::configuration& c, const client_options& options) {
+    std::string names;
+    for (const gateway::account& a : c.accounts) {
+        for (std::uint32_t number = 1; number <= a.fix_names.size(); ++number) {
+            const std::string& name = a.fix_names[number - 1];
+            if (name == options.fix_name) return {&a, number};
+            if (!name.empty()) names += (names.empty() ? "" : ", ") + name;
+        }
+    }
+    throw node::configuration_error(
+        fmt::format("{} has no [[fix_session]] \"{}\"; it has: {}", options.config, options.fix_name, names));
+}
+
+chosen_session find_session(const node::configuration& c, const client_options& options) {
     const gateway::account* account = nullptr;
     std::string names;
     for (const gateway::account& a : c.accounts) {
@@ -152,8 +175,55 @@ int run_client(const client_options& options) {
         throw node::configuration_error(fmt::format("session {} of account \"{}\" speaks FIX in {}; choose another one",
                                                     options.session_number, account->name, options.config));
     }
+    return {account, options.session_number};
+}
+
+std::unique_ptr<trading_link> binary_link_of(const chosen_session& chosen, client::venue_endpoint venue,
+                                             const client_options& options) {
+    client::credentials who;
+    who.account = chosen.account->id;
+    who.key = chosen.account->key;
+    who.session_number = chosen.number;
+    who.cancel_on_disconnect = options.cancel_on_disconnect;
+    who.heartbeat = std::chrono::milliseconds(1000);
+    who.next_answer = 1;  // all messages that the venue still has, so that earlier orders are shown too
+    return std::make_unique<binary_link>(std::move(venue), who, options.patience_seconds);
+}
+
+// FIX has no definitions at the logon: they are the configuration's, and those that the market data has in addition.
+std::unique_ptr<trading_link> fix_link_of(const chosen_session& chosen, io::endpoint venue,
+                                          const node::configuration& c, const client_options& options) {
+    fix_link_settings settings;
+    settings.venue = venue;
+    settings.who.name = options.fix_name;
+    settings.who.venue_name = c.fix_comp_id;
+    settings.who.key = chosen.account->key;
+    settings.who.cancel_on_disconnect = options.cancel_on_disconnect;
+    settings.session_number = chosen.number;
+    settings.store = options.store;
+    settings.patience_seconds = options.patience_seconds;
+    for (const domain::instrument& i : c.instruments) settings.instruments.define(i);
+    return std::make_unique<fix_link>(std::move(settings));
+}
+
+int run_client(const client_options& options) {
+    const node::configuration c = node::load_configuration(options.config);
+    const bool by_fix = !options.fix_name.empty();
+    if (by_fix && !options.account.empty()) {
+        throw node::configuration_error("--fix names a session and its account: leave out --account");
+    }
+    const chosen_session chosen = by_fix ? find_fix_session(c, options) : find_session(c, options);
     desk_settings settings;
-    settings.order_entry = order_entry_of(c, options.config, options.order_entry);
+    std::string address;
+    if (by_fix) {
+        const io::endpoint venue = fix_order_entry_of(c, options.config, options.order_entry);
+        address = venue.to_string();
+        settings.link = fix_link_of(chosen, venue, c, options);
+    } else {
+        client::venue_endpoint venue = order_entry_of(c, options.config, options.order_entry);
+        address = venue.to_string();
+        settings.link = binary_link_of(chosen, std::move(venue), options);
+    }
     io::context context;
     feed_addresses market{options.feed, options.snapshot};
     if (market.feed.empty() || market.snapshot.empty()) {
@@ -164,16 +234,10 @@ int run_client(const client_options& options) {
     }
     settings.feed = parse_address(options.feed.empty() ? market.feed : options.feed);
     settings.snapshot = parse_address(options.snapshot.empty() ? market.snapshot : options.snapshot);
-    settings.who.account = account->id;
-    settings.who.key = account->key;
-    settings.who.session_number = options.session_number;
-    settings.who.cancel_on_disconnect = options.cancel_on_disconnect;
-    settings.who.heartbeat = std::chrono::milliseconds(1000);
-    settings.who.next_answer = 1;  // all messages that the venue still has, so that earlier orders are shown too
     settings.symbol = options.symbol;
-    settings.patience_seconds = options.patience_seconds;
     const bool picture = !options.plain && is_terminal();
-    std::string headline = fmt::format("corro client   {}   {}", account->name, settings.order_entry.to_string());
+    std::string headline =
+        fmt::format("corro client   {}   {}", by_fix ? options.fix_name : chosen.account->name, address);
     const std::string why = io::block_on(context, trade(std::move(settings), picture, std::move(headline)));
     if (why.empty()) return 0;
     fmt::print(stderr, "corro client: {}\n", why);
@@ -189,6 +253,11 @@ void add_client_command(command_line& line) {
         .shows_default();
     command.add_option("-a,--account", options->account, "Name of the account (default: the first)");
     command.add_option("--session", options->session_number, "Number of the account's session").shows_default();
+    command.add_option("--fix", options->fix_name, "Log on by FIX, as the [[fix_session]] of this name");
+    command
+        .add_option("--store", options->store,
+                    "File with the session's numbers; without it they begin at 1 with each start")
+        .needs("--fix");
     command.add_option("symbol", options->symbol, "Instrument to show first");
     add_order_entry_options(command, options->order_entry);
     command.add_option("--feed", options->feed, "Address of the feed, instead of the configuration's");

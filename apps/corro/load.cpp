@@ -52,6 +52,8 @@ io::task<void> show_progress(load_run* run, io::task_scope* clients) {
 
 // A venue closes connections beyond this number that have not logged on (gateway::strangers_max).
 constexpr std::uint32_t logging_on_max = 1'000;
+// Fewer of them by FIX, of one address (fix_gateway::fix_connections_max).
+constexpr std::uint32_t fix_logging_on_max = 256;
 
 // The first signal waits up to last_answers_wait_s for outstanding answers; the second does not wait.
 io::task<void> handle_signals(load_run* run, io::signal_set* signals, io::task_scope* clients) {
@@ -69,9 +71,10 @@ io::task<void> run_all(load_run* run) {
     io::task_scope watching(run->context);
     watching.spawn(show_progress(run, &clients));
     watching.spawn(handle_signals(run, &signals, &clients));
+    const std::uint32_t at_once_max = run->options.fix ? fix_logging_on_max : logging_on_max;
     for (std::uint32_t i = 0; i < run->options.clients_count; ++i) {
-        clients.spawn(run_client(run, i));
-        while (i + 1 >= run->logged_on_count + logging_on_max && !run->stop_now) {
+        clients.spawn(run->options.fix ? run_fix_client(run, i) : run_client(run, i));
+        while (i + 1 >= run->logged_on_count + at_once_max && !run->stop_now) {
             const std::error_code stopped = co_await io::sleep_for(std::chrono::milliseconds(1));
             if (stopped) break;
         }
@@ -81,12 +84,13 @@ io::task<void> run_all(load_run* run) {
     co_await watching.join();
 }
 
-std::vector<seat> seats_of(const node::configuration& c) {
+std::vector<seat> seats_of(const node::configuration& c, bool by_fix) {
     std::vector<seat> seats;
     for (const gateway::account& a : c.accounts) {
         for (std::uint32_t number = 1; number <= a.sessions_count; ++number) {
-            if (a.speaks_fix(number)) continue;
+            if (a.speaks_fix(number) != by_fix) continue;
             seat s;
+            if (by_fix) s.fix_name = a.fix_names[number - 1];
             s.who.account = a.id;
             s.who.session_number = number;
             s.who.key = a.key;
@@ -131,16 +135,23 @@ void print_errors(const load_run& run) {
 int load(const load_options& options) {
     raise_descriptor_limit();
     const node::configuration configuration = node::load_configuration(options.config);
-    std::vector<seat> seats = seats_of(configuration);
+    std::vector<seat> seats = seats_of(configuration, options.fix);
     if (seats.size() < options.clients_count) {
         throw node::configuration_error(
-            fmt::format("{}: the accounts have only {} sessions for {} clients; raise account.sessions", options.config,
-                        seats.size(), options.clients_count));
+            fmt::format("{}: the accounts have only {} sessions {}for {} clients; {}", options.config, seats.size(),
+                        options.fix ? "by FIX " : "", options.clients_count,
+                        options.fix ? "add more [[fix_session]]" : "raise account.sessions"));
     }
-    client::venue_endpoint venue = order_entry_of(configuration, options.config, options.order_entry);
     io::context context;
     load_run run(context, options);
-    run.venue = std::move(venue);
+    if (options.fix) {
+        run.fix_venue = fix_order_entry_of(configuration, options.config, options.order_entry);
+        run.venue = run.fix_venue;
+        run.fix_venue_name = configuration.fix_comp_id;
+        for (const domain::instrument& i : configuration.instruments) run.instruments.define(i);
+    } else {
+        run.venue = order_entry_of(configuration, options.config, options.order_entry);
+    }
     run.quota_left = options.messages_count;
     run.seats = std::move(seats);
     io::block_on(context, run_all(&run));
@@ -164,6 +175,7 @@ void add_load_command(command_line& line) {
     command.add_option("-c,--config", options->config, "The exchange's configuration: keys and address")
         .shows_default();
     add_order_entry_options(command, options->order_entry);
+    command.add_flag("--fix", options->fix, "Log on by FIX, with the names of the configuration's [[fix_session]]");
     command.add_option("-n,--clients", options->clients_count, "Connections").shows_default().in_range(1, 10'000);
     command.add_option("-m,--messages", options->messages_count, "Total number of requests").shows_default();
     command

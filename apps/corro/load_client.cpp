@@ -13,6 +13,7 @@
 #include "io/loop/timer.hpp"
 #include "io/task/scope.hpp"
 #include "io/task/with_timeout.hpp"
+#include "load_pace.hpp"
 
 namespace corro::app {
 namespace {
@@ -98,34 +99,6 @@ io::task<void> closed_loop(load_run* run, load_client* c) {
     }
 }
 
-// The time between two requests of one client. Zero without a rate. A day counts as forever.
-std::chrono::nanoseconds gap_of(const load_options& options) {
-    if (options.rate <= 0) return {};
-    const std::chrono::duration<double> gap(std::min(options.clients_count / options.rate, 86'400.0));
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(gap);
-}
-
-// Sends requests at their intended times, independently of the venue. The wait of a late request counts as latency. The
-// client sends no request that it could not resend after a lost connection; it waits for earlier answers first.
-struct pace {
-    pace(const load_run& run, std::uint32_t index)
-        : gap(gap_of(run.options)),
-          begin_ticks(run.clock.now_ticks()),
-          begin(std::chrono::steady_clock::now()),
-          due(gap * index / run.options.clients_count) {}
-
-    [[nodiscard]] std::chrono::nanoseconds wait() const { return begin + due - std::chrono::steady_clock::now(); }
-    [[nodiscard]] std::uint64_t due_ticks(const load_run& run) const {
-        return begin_ticks + static_cast<std::uint64_t>(static_cast<double>(due.count()) *
-                                                        run.clock.calibration().ticks_per_second / 1e9);
-    }
-
-    std::chrono::nanoseconds gap;
-    std::uint64_t begin_ticks;
-    std::chrono::steady_clock::time_point begin;
-    std::chrono::nanoseconds due;
-};
-
 io::task<void> paced_sender(load_run* run, load_client* c, pace* p) {
     while (!run->stop_now && run->quota_left > 0 && !c->is_over()) {
         std::chrono::nanoseconds wait = p->wait();
@@ -171,7 +144,7 @@ io::task<void> paced_loop(load_run* run, load_client* c, pace* p) {
 
 // Waits until the session continues or has ended.
 io::task<void> come_back(load_run* run, load_client* c) {
-    const std::uint64_t since = run->outages.lost(c->broken);
+    const std::uint64_t since = run->outages.lost(c->broken.message());
     std::error_code error = std::exchange(c->broken, {});
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(run->options.patience_s);
     while (true) {
@@ -226,21 +199,21 @@ io::task<std::unique_ptr<client::order_session>> claim_session(load_run* run, st
     }
 }
 
-client::trader make_simulated_trader(const load_run& run, const client::order_session& session, const seat& where,
-                                     std::uint32_t index) {
+}  // namespace
+
+client::trader make_simulated_trader(const load_run& run, const wire::instrument_table& table,
+                                     std::uint64_t client_order_base, std::uint32_t index) {
     std::vector<domain::instrument> instruments;
-    session.instruments().for_each([&](const domain::instrument& i) { instruments.push_back(i); });
+    table.for_each([&](const domain::instrument& i) { instruments.push_back(i); });
     std::vector<domain::price_ticks> middles;
     for (const domain::instrument& i : instruments) {
         // The middle of the band; without a band, any valid price.
         const bool banded = i.price_high.value - i.price_low.value < domain::price_ticks_max;
         middles.push_back(domain::price_ticks{banded ? (i.price_low.value + i.price_high.value) / 2 : 10'000});
     }
-    return client::trader(run.options.mix, std::move(instruments), std::move(middles), where.client_order_base,
+    return client::trader(run.options.mix, std::move(instruments), std::move(middles), client_order_base,
                           run.options.seed * 1'000'003 + index);
 }
-
-}  // namespace
 
 io::task<void> run_client(load_run* run, std::uint32_t index) {
     seat where;
@@ -250,7 +223,7 @@ io::task<void> run_client(load_run* run, std::uint32_t index) {
         run->all_logged_on.set();
         co_return;
     }
-    client::trader trader = make_simulated_trader(*run, *session, where, index);
+    client::trader trader = make_simulated_trader(*run, session->instruments(), where.client_order_base, index);
     load_client c(std::move(session), std::move(trader));
     if (++run->logged_on_count == run->options.clients_count) {
         run->started = run->clock.now_ticks();

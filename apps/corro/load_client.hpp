@@ -16,15 +16,18 @@
 #include "client/venue_endpoint.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/tick_clock.hpp"
+#include "io/net/endpoint.hpp"
 #include "io/sync/event.hpp"
 #include "io/task/task.hpp"
 #include "load_outages.hpp"
 #include "venue_access.hpp"
+#include "wire/instrument_table.hpp"
 
 namespace corro::app {
 
 struct load_options {
     std::string config = "corro.toml";
+    bool fix = false;
     order_entry_options order_entry;
     std::uint32_t clients_count = 10;
     std::uint64_t messages_count = 100'000;
@@ -39,6 +42,7 @@ struct load_options {
 /// One session that a client can use.
 struct seat {
     client::credentials who;
+    std::string fix_name;  ///< of a session that speaks FIX
     std::uint64_t client_order_base = 0;
 };
 
@@ -51,8 +55,11 @@ struct load_run {
     const load_options& options;
     io::tick_clock clock;
     client::venue_endpoint venue;
-    std::vector<seat> seats;      ///< all sessions of the configuration, those of this run's clients first
-    std::size_t seats_tried = 0;  ///< counted from the front
+    io::endpoint fix_venue;
+    std::string fix_venue_name;          ///< TargetCompID (56)
+    wire::instrument_table instruments;  ///< of the configuration, for FIX
+    std::vector<seat> seats;             ///< all sessions of the configuration, those of this run's clients first
+    std::size_t seats_tried = 0;         ///< counted from the front
     io::manual_event all_logged_on;
     std::uint32_t logged_on_count = 0;
     std::uint64_t quota_left = 0;  ///< requests not yet assigned to a client
@@ -67,7 +74,13 @@ struct load_run {
     load_outages outages;
 };
 
+/// Returns the trader of a client.
+[[nodiscard]] client::trader make_simulated_trader(const load_run& run, const wire::instrument_table& table,
+                                                   std::uint64_t client_order_base, std::uint32_t index);
+
 /// Runs one client from its logon to its logout.
 [[nodiscard]] io::task<void> run_client(load_run* run, std::uint32_t index);
+/// The same by FIX.
+[[nodiscard]] io::task<void> run_fix_client(load_run* run, std::uint32_t index);
 
 }  // namespace corro::app

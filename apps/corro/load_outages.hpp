@@ -4,7 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <system_error>
+#include <optional>
+#include <string_view>
 
 #include "base/histogram.hpp"
 #include "io/loop/tick_clock.hpp"
@@ -16,9 +17,9 @@ class load_outages {
     explicit load_outages(const io::tick_clock& clock) noexcept : clock_(clock) {}
 
     /// Records a lost connection. @return The time, in ticks.
-    std::uint64_t lost(const std::error_code& why);
-    /// Records a reconnection, and the number of requests that were resent.
-    void back(std::uint64_t since_ticks, std::uint32_t resent_count);
+    std::uint64_t lost(std::string_view why);
+    /// Records a reconnection, and the number of requests that were resent; nothing if it is not known.
+    void back(std::uint64_t since_ticks, std::optional<std::uint32_t> resent_count);
     /// Records that a client gave up.
     void gave_up() noexcept { --away_count_; }
 
@@ -35,6 +36,7 @@ class load_outages {
     std::uint32_t outages_count_ = 0;
     std::uint64_t lost_count_ = 0;
     std::uint64_t resent_count_ = 0;
+    bool knows_resent_count_ = true;
     std::uint64_t resent_in_outage_ = 0;
     std::uint32_t back_in_outage_ = 0;
     base::latency_histogram away_ns_;

@@ -108,6 +108,19 @@ client::venue_endpoint order_entry_of(const node::configuration& c, const std::s
     return address;
 }
 
+io::endpoint fix_order_entry_of(const node::configuration& c, const std::string& config_file,
+                                const order_entry_options& options) {
+    if (options.tls || options.websocket || options.unix_socket) {
+        throw node::configuration_error("--fix is over TCP: leave out --tls, --websocket and --unix");
+    }
+    if (!options.venue.empty()) return parse_address(options.venue);
+    if (c.fix_listen.empty()) {
+        throw node::configuration_error(
+            fmt::format("{} has no fix.listen; give the venue's address with --venue", config_file));
+    }
+    return parse_address(c.fix_listen);
+}
+
 io::endpoint parse_address(const std::string& text) {
     const auto endpoint = io::endpoint::parse(text);
     if (!endpoint) {

@@ -43,6 +43,11 @@ void add_order_entry_options(const subcommand& command, order_entry_options& int
 [[nodiscard]] client::venue_endpoint order_entry_of(const node::configuration& c, const std::string& config_file,
                                                     const order_entry_options& options);
 
+/// Returns where order entry by FIX listens: `--venue`, or the configuration's address.
+/// @throws node::configuration_error also when another transport than TCP is chosen.
+[[nodiscard]] io::endpoint fix_order_entry_of(const node::configuration& c, const std::string& config_file,
+                                              const order_entry_options& options);
+
 /// @throws node::configuration_error unless the text is a numeric address with a port.
 [[nodiscard]] io::endpoint parse_address(const std::string& text);
 

@@ -352,6 +352,12 @@ class reader {
     }
     if (equal(word, "show") || equal(word, "use") || equal(word, "status")) {
         const domain::instrument* const i = find(instruments, words.peek());
+        if (i == nullptr && equal(word, "status")) {
+            if (const auto number = read_number(words.peek(), "status")) {
+                static_cast<void>(words.take());
+                return order_question{*number};
+            }
+        }
         if (i == nullptr) return problem(fmt::format("no instrument \"{}\"; press TAB for the names", words.peek()));
         static_cast<void>(words.take());
         if (equal(word, "status")) return status_question{i->id};

@@ -39,6 +39,11 @@ struct cancellation {
     std::optional<domain::instrument_id> instrument;
 };
 
+/// Asks for the state of an order, also of one that an earlier client of the session has entered.
+struct order_question {
+    std::uint64_t number = 0;  ///< the order's number on the desk
+};
+
 /// Shows another instrument.
 struct selection {
     domain::instrument_id instrument{};
@@ -64,8 +69,8 @@ struct leave {};
 /// An empty line.
 struct nothing {};
 
-using request = std::variant<nothing, order_ticket, change, cancellation, selection, status_question, snapshot_wish,
-                             listing, help_request, leave>;
+using request = std::variant<nothing, order_ticket, change, cancellation, order_question, selection, status_question,
+                             snapshot_wish, listing, help_request, leave>;
 
 /// Reads one line.
 /// @param instruments  The venue's instruments.

@@ -165,6 +165,7 @@ TEST(desk_command, reads_what_operators_ask) {
     EXPECT_EQ(std::get<status_question>(*read("Status")).instrument, domain::instrument_id{});
     EXPECT_EQ(std::get<status_question>(*read("status esh7")).instrument, domain::instrument_id{2});
     EXPECT_TRUE(std::holds_alternative<snapshot_wish>(*read("snapshot")));
+    EXPECT_EQ(std::get<order_question>(*read("status 17")).number, 17U);
     EXPECT_EQ(problem_of("status now"), "no instrument \"now\"; press TAB for the names");
     EXPECT_EQ(problem_of("status ESZ6 now"), "unexpected word \"now\"; see: help status");
     EXPECT_EQ(problem_of("snapshot ESZ6"), "unexpected word \"ESZ6\"; see: help snapshot");

@@ -26,7 +26,8 @@ void own_orders::on_sent(const domain::command& entered) {
 void own_orders::on_event(const domain::event& event) {
     switch (event.kind) {
         case event_kind::order_entered:
-        case event_kind::order_amended: {
+        case event_kind::order_amended:
+        case event_kind::order_status: {
             own_order& o = known(event.order.client_order, event);
             o.order = event.order.order;
             o.state = order_state::open;

@@ -67,8 +67,9 @@ inline constexpr std::array<verb, 16> verbs{{
     {"show", "show SYMBOL", "Show another instrument."},
     {"snapshot", "snapshot",
      "Make the venue write a snapshot beside its journal while trading continues. For operators."},
-    {"status", "status [SYMBOL]",
-     "Show the positions of venue and journal, waiting requests, sessions, and an instrument's phase. For operators."},
+    {"status", "status NUMBER | status [SYMBOL]",
+     "Ask the venue for an order. Without a number, for operators: show the positions of venue and journal, waiting "
+     "requests, sessions, and an instrument's phase."},
     {"use", "use SYMBOL", "Same as show."},
 }};
 
