@@ -39,6 +39,7 @@ registry make_registry(const lab_options& options) {
     declare_matching_implied(all);
     declare_facility(all);
     declare_fix(all);
+    declare_fix_venue(all);
     declare_venue(all);
     declare_simulation(all);
 
@@ -62,6 +63,7 @@ registry make_registry(const lab_options& options) {
     implement_fix_quickfix(all);
 #endif
     implement_venue_corro(all);
+    implement_fix_venue(all);
     implement_simulation(all);
     for (const asio_peer& asio : asio_peers()) asio.implement(all, dispatch, http);
     implement_coro_plain(all);

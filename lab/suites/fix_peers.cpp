@@ -45,16 +45,20 @@ measurement parse(const run_parameters& how, const std::string& message, const s
 }
 
 void implement_session(registry& into, const std::string& subject, const std::string& dictionary) {
-    into.implement("fix", "order_to_report_p50", subject, [dictionary](const run_parameters& how) {
-        const std::uint16_t port = free_port();
-        const quickfix::server server(port, dictionary);
-        return order_to_report(send_orders(how, port, 1));
-    });
-    into.implement("fix", "outstanding_200", subject, [dictionary](const run_parameters& how) {
-        const std::uint16_t port = free_port();
-        const quickfix::server server(port, dictionary);
-        return rate_of(send_orders(how, port, 200).run);
-    });
+    for (const char* const prefix : {"", "venue_"}) {
+        into.implement("fix", std::string(prefix) + "order_to_report_p50", subject,
+                       [dictionary](const run_parameters& how) {
+                           const std::uint16_t port = free_port();
+                           const quickfix::server server(port, dictionary);
+                           return order_to_report(send_orders(how, port, 1));
+                       });
+        into.implement("fix", std::string(prefix) + "outstanding_200", subject,
+                       [dictionary](const run_parameters& how) {
+                           const std::uint16_t port = free_port();
+                           const quickfix::server server(port, dictionary);
+                           return rate_of(send_orders(how, port, 200).run);
+                       });
+    }
 }
 
 void implement_messages(registry& into, const std::string& action, const std::string& dictionary) {

@@ -25,6 +25,18 @@ void declare_fix(registry& into) {
          {"order_to_report_p99", "ns", better::lower, "the same: the P99"}},
         2);
     into.declare(
+        "fix",
+        {{"venue_order_to_report_p50", "ns", better::lower,
+          "from an order to its report over loopback TCP, one outstanding: the median. Ours is the whole venue, with "
+          "matching, risk and market data, without a journal and with one; the peer answers without a look at the "
+          "order"},
+         {"venue_order_to_report_p99", "ns", better::lower, "the same: the P99"}},
+        2);
+    into.declare(
+        "fix",
+        {{"venue_outstanding_200", "/s", better::higher, "the same with 200 orders outstanding: reports per second"}},
+        2);
+    into.declare(
         "fix", {{"outstanding_200", "/s", better::higher, "the same with 200 orders outstanding: reports per second"}},
         2);
 }

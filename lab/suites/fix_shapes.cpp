@@ -129,8 +129,10 @@ class order_client final : public fix::application {
         while (begun_.size() < outstanding_max_) send(on, now);
     }
     void on_message(fix::session& on, fix::instant now) override {
-        verify(on.message().message_type() == "8", "an answer is no execution report");
-        verify(!begun_.empty() && on.message().get(11) == name_of(reports_count_), "a report is of another order");
+        if (on.message().message_type() != "8") return fail("an answer is no execution report");
+        if (on.message().get(39) != "0") return fail("an order was refused");
+        if (begun_.empty() || on.message().get(11) != name_of(reports_count_))
+            return fail("a report is of another order");
         ++reports_count_;
         const std::uint64_t at = run_->lap(begun_.front());
         begun_.pop_front();
@@ -139,20 +141,27 @@ class order_client final : public fix::application {
         if (begun_.empty()) venue->close();
     }
     [[nodiscard]] fix_orders result() && {
+        verify(failure_.empty(), failure_);
         verify(run_.has_value(), "the session was not logged on");
         verify_equal(reports_count_, sent_count_, "reports");
         return {reports_count_, std::move(*run_)};
     }
 
  private:
+    // 16 digits, which every subject takes for a name.
     std::string_view name_of(std::uint64_t number) {
-        const auto end = fmt::format_to_n(name_.begin(), name_.size(), "ORDER-{:010}", number).out;
+        const auto end = fmt::format_to_n(name_.begin(), name_.size(), "{}", 1'000'000'000'000'000 + number).out;
         return {name_.data(), static_cast<std::size_t>(end - name_.begin())};
     }
     void send(fix::session& on, fix::instant now) {
         begun_.push_back(run_->now());
         put_order(on.begin_message("D", now), name_of(sent_count_++), now.wall);
-        verify(on.send(now) != 0, "an order was not sent");
+        if (on.send(now) == 0) fail("an order was not sent");
+    }
+    // A session calls this, so it does not throw.
+    void fail(std::string_view why) {
+        if (failure_.empty()) failure_ = why;
+        venue->close();
     }
 
     run_parameters how_;
@@ -163,6 +172,7 @@ class order_client final : public fix::application {
     std::uint64_t sent_count_ = 0;
     std::uint64_t reports_count_ = 0;
     bool is_over_ = false;
+    std::string failure_;
 };
 
 }  // namespace
@@ -220,7 +230,8 @@ std::uint16_t free_port() {
     return port->local_endpoint()->port();
 }
 
-fix_orders send_orders(const run_parameters& how, std::uint16_t port, std::size_t outstanding) {
+fix_orders send_orders(const run_parameters& how, std::uint16_t port, std::size_t outstanding,
+                       std::string_view password) {
     io::context context;
     order_client trading(how, outstanding);
     fix::memory_store store;
@@ -228,6 +239,9 @@ fix_orders send_orders(const run_parameters& how, std::uint16_t port, std::size_
     options.session.identity.sender_comp_id = "TRADER";
     options.session.identity.target_comp_id = "VENUE";
     options.servers = {io::endpoint::loopback(port)};
+    if (!password.empty()) {
+        options.credentials = [text = std::string(password)](fix::message_writer& logon) { logon.put(554, text); };
+    }
     options.retry_delay_min = std::chrono::milliseconds(5);
     fix::initiator venue(context, options, store, trading);
     trading.venue = &venue;

@@ -47,7 +47,9 @@ struct fix_orders {
     std::uint64_t reports_count = 0;
     timed_run run;
 };
-[[nodiscard]] fix_orders send_orders(const run_parameters& how, std::uint16_t port, std::size_t outstanding);
+/// @param password  Password (554) of the Logon; empty for none.
+[[nodiscard]] fix_orders send_orders(const run_parameters& how, std::uint16_t port, std::size_t outstanding,
+                                     std::string_view password = {});
 
 /// The nanoseconds of one operation, of the fastest batch of `count` operations.
 template <class Batch>

@@ -70,12 +70,20 @@ void serve(const variant& which, const venue_settings& settings, venue_report& r
     io::spawn(on, end_with_the_clients(std::move(*stream), &serving));
     io::spawn(on, serving.run());
     report.feed_port = serving.feed_endpoint().port();
+    const auto fix = serving.fix_endpoint();
+    if (fix) report.fix_port = fix->port();
     report.orders_port = serving.order_entry_endpoint().port();
     on.run();
     report.take(serving.latencies());
 }
 
 }  // namespace
+
+venue_server corro_venue(const corro_backend& by) {
+    return [one = variant{by.subject, by.kind}](const venue_settings& settings, venue_report& report, int control) {
+        serve(one, settings, report, control);
+    };
+}
 
 void implement_venue_corro(registry& into) {
     for (const variant& one : variants()) {

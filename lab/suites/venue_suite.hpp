@@ -7,6 +7,7 @@
 #include <string>
 
 #include "lab/registry.hpp"
+#include "lab/suites/corro_backends.hpp"
 #include "lab/venue/venue_run.hpp"
 
 namespace corro::lab {
@@ -20,6 +21,13 @@ void implement_venue_corro(registry& into);
 // What no peer has: how long a venue takes to come back.
 void declare_venue_recovery(registry& into);
 void implement_venue_recovery(registry& into);
+
+// The whole venue in the suite `fix`.
+void declare_fix_venue(registry& into);
+void implement_fix_venue(registry& into);
+
+/// The exchange on one thread, without a journal.
+[[nodiscard]] venue_server corro_venue(const corro_backend& by);
 
 // A venue and its clients in the simulated world.
 void declare_simulation(registry& into);

@@ -4,10 +4,16 @@
 
 #include <array>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <vector>
 
+#include "client/fix_login.hpp"
+#include "client/fix_orders.hpp"
 #include "client/order_session.hpp"
+#include "fix/net/application.hpp"
+#include "fix/net/connection.hpp"
+#include "fix/net/initiator.hpp"
 #include "io/loop/machine.hpp"
 #include "io/loop/yield.hpp"
 #include "io/sync/event.hpp"
@@ -22,6 +28,8 @@ namespace {
 namespace soup = wire::soup_bin_tcp;
 
 constexpr std::size_t feed_bytes_max = std::size_t{256} * 1024;
+/// A venue takes fewer connections of FIX that have not logged on from one address.
+constexpr std::uint32_t fix_logging_on_max = 256;
 /// How much of the measured time is spent on counting system calls behind it.
 constexpr double counting_part = 0.1;
 
@@ -32,8 +40,9 @@ std::uint64_t cpu_ns(clockid_t which) noexcept {
 }
 
 struct clients_run {
-    clients_run(const venue_shape& s, double measured, io::endpoint o, io::endpoint f, const gateway::account& a, int v)
-        : shape(s), seconds(measured), orders(o), feed(f), account(a), system_calls(v) {
+    clients_run(const venue_shape& s, double measured, io::endpoint o, io::endpoint f, const node::configuration& c,
+                int v)
+        : shape(s), seconds(measured), orders(o), feed(f), venue(c), account(c.accounts.front()), system_calls(v) {
         verify(clock_getcpuclockid(v, &venue_clock) == 0, "the venue's process has a clock");
     }
 
@@ -41,6 +50,7 @@ struct clients_run {
     double seconds;
     io::endpoint orders;
     io::endpoint feed;
+    const node::configuration& venue;
     const gateway::account& account;
     clockid_t venue_clock{};
     io::manual_event all_logged_on;
@@ -219,15 +229,117 @@ io::task<> be_client(clients_run* run, std::uint32_t index) {
     session->abandon();
 }
 
+/// A client by FIX. It sends as many requests as allowed, and another one for each answer.
+class fix_client final : public fix::application {
+ public:
+    fix_client(clients_run& run, io::context& on, std::uint32_t index)
+        : run_(run),
+          orders_(*run.instruments, changes_begin + (std::uint64_t{index} << 32U)),
+          trader_(trader_of(index, instruments_of(run))),
+          store_(0),
+          session_(on, options_of(run, index), store_, *this) {}
+
+    io::task<> trade() {
+        io::context& here = co_await io::this_context();
+        io::task_scope talking(here);
+        talking.spawn(session_.run());
+        const std::error_code stopped = co_await run_.all_logged_on.wait();
+        if (!stopped) fill(fix::moment_on(here));
+        if (run_.over) session_.close();
+        session_.flush();
+        co_await talking.join();
+        verify(failure_.empty(), failure_);
+        verify_equal(session_.connections_count(), 1, "connections of a session");
+        run_.figures.requests.add(trader_.statistics());
+    }
+
+    void on_active(fix::session&, fix::instant) override {
+        if (++run_.logged_on != run_.shape.clients) return;
+        run_.begin();
+        run_.all_logged_on.set();
+    }
+    void on_message(fix::session& on, fix::instant now) override {
+        const auto answer = orders_.read(on.message());
+        if (!answer) return fail(answer.error());
+        if (!*answer || (*answer)->is_reject) return fail("a message is no answer to a request");
+        if (!trader_.on_event((*answer)->event)) return;
+        --under_way_;
+        run_.look(clock().now_ticks());
+        run_.completed(1);
+        fill(now);
+        if (under_way_ == 0) session_.close();
+    }
+    void on_end(fix::session& on) override {
+        if (on.ended_because() != "logged out") fail(on.ended_because().empty() ? "lost" : on.ended_because());
+    }
+    void on_reject(fix::session&, fix::instant) override { fail("a request is rejected"); }
+
+ private:
+    static constexpr std::uint64_t changes_begin = std::uint64_t{1} << 61U;
+
+    static std::vector<domain::instrument> instruments_of(const clients_run& run) {
+        return {run.venue.instruments.begin(), run.venue.instruments.end()};
+    }
+    static fix::initiator_options options_of(const clients_run& run, std::uint32_t index) {
+        client::fix_login who;
+        who.name = run.account.fix_names[index];
+        who.venue_name = run.venue.fix_comp_id;
+        who.key = run.account.key;
+        who.heartbeat = std::chrono::seconds(60);
+        return client::initiator_of(who, run.orders);
+    }
+    void fill(fix::instant now) {
+        if (run_.over || !session_.of().may_send()) return;
+        for (; under_way_ < run_.shape.outstanding; ++under_way_) {
+            if (orders_.send(session_.of(), trader_.next_request(), now) == 0) return fail("a request is not sent");
+        }
+    }
+    // A session calls this, so it does not throw.
+    void fail(std::string_view why) {
+        if (failure_.empty()) failure_ = why;
+        run_.over = true;
+        run_.all_logged_on.set();
+        session_.close();
+    }
+
+    clients_run& run_;
+    client::fix_orders orders_;
+    client::trader trader_;
+    std::uint32_t under_way_ = 0;
+    std::string failure_;
+    fix::memory_store store_;  ///< keeps nothing: nothing is lost
+    fix::initiator session_;
+};
+
+io::task<> be_fix_client(clients_run* run, std::uint32_t index) {
+    io::context& here = co_await io::this_context();
+    const auto client = std::make_unique<fix_client>(*run, here, index);
+    co_await client->trade();
+}
+
 io::task<> run_all(clients_run* run) {
     io::context& here = co_await io::this_context();
     io::task_scope watching(here);
     watching.spawn(follow_feed(run));
     io::task_scope clients(here);
-    for (std::uint32_t i = 0; i < run->shape.clients; ++i) clients.spawn(be_client(run, i));
-    co_await clients.join();
+    if (run->shape.by_fix) {
+        auto table = std::make_shared<wire::instrument_table>();
+        for (const domain::instrument& i : run->venue.instruments) table->define(i);
+        run->instruments = std::move(table);
+    }
+    for (std::uint32_t i = 0; i < run->shape.clients; ++i) {
+        clients.spawn(run->shape.by_fix ? be_fix_client(run, i) : be_client(run, i));
+        while (run->shape.by_fix && !run->over && i + 1 >= run->logged_on + fix_logging_on_max) co_await io::yield();
+    }
+    std::exception_ptr failed;
+    try {
+        co_await clients.join();
+    } catch (...) {
+        failed = std::current_exception();
+    }
     watching.request_stop();
     co_await watching.join();
+    if (failed) std::rethrow_exception(failed);
 }
 
 }  // namespace
@@ -243,11 +355,11 @@ client::trader trader_of(std::uint32_t session, std::vector<domain::instrument> 
 }
 
 client_figures run_venue_clients(const venue_shape& shape, double seconds, io::endpoint orders, io::endpoint feed,
-                                 const gateway::account& account, int venue) {
+                                 const node::configuration& configuration, int venue) {
     io::context_options options(io::epoll_platform());
     if (shape.rate > 0) options.busy_poll = std::chrono::seconds(1);
     io::context on(options);
-    clients_run run(shape, seconds, orders, feed, account, venue);
+    clients_run run(shape, seconds, orders, feed, configuration, venue);
     io::block_on(on, run_all(&run));
     verify(run.figures.answered != 0, "requests were answered");
     verify_equal(run.figures.requests.answered, run.figures.requests.requests, "requests answered");

@@ -11,7 +11,6 @@
 
 #include "base/histogram.hpp"
 #include "client/trader.hpp"
-#include "gateway/accounts.hpp"
 #include "io/net/endpoint.hpp"
 #include "lab/venue/venue_run.hpp"
 
@@ -34,9 +33,10 @@ struct client_figures {
 [[nodiscard]] client::trader trader_of(std::uint32_t session, std::vector<domain::instrument> instruments,
                                        std::uint32_t life = 0);
 
-/// @param venue  The venue's process, to see how busy it is.
+/// @param configuration  The venue's: the clients are sessions of its first account. @param venue  The venue's process,
+/// to see how busy it is.
 /// @throws wrong_result
 [[nodiscard]] client_figures run_venue_clients(const venue_shape& shape, double seconds, io::endpoint orders,
-                                               io::endpoint feed, const gateway::account& account, int venue);
+                                               io::endpoint feed, const node::configuration& configuration, int venue);
 
 }  // namespace corro::lab

@@ -29,6 +29,14 @@ venue_settings settings_of(const venue_shape& shape) {
     made.configuration = venue_configuration();
     made.configuration.timing_sample_every = shape.rate > 0 ? 1 : timing_sample_every;
     made.busy_poll = shape.rate > 0;
+    if (shape.by_fix) {
+        made.configuration.fix_listen = "127.0.0.1:0";
+        for (gateway::account& each : made.configuration.accounts) {
+            for (std::uint32_t number = 1; number <= each.sessions_count; ++number) {
+                each.fix_names.push_back(fmt::format("CLIENT{}", number));
+            }
+        }
+    }
     return made;
 }
 
@@ -125,6 +133,28 @@ void append_stages(std::vector<double>& values, const venue_report& report) {
     }
 }
 
+struct venue_outcome {
+    client_figures figures;
+    rusage used{};  ///< of the venue's process
+};
+
+venue_outcome run_both(const run_parameters& how, const venue_shape& shape, const venue_server& server,
+                       const shared_report& report) {
+    allow_many_descriptors();
+    static_cast<void>(clock());
+    const venue_settings settings = settings_of(shape);
+    venue_process venue(settings, *report, server);
+    bind_to_processor(other_processor());
+    const std::uint32_t orders = awaited(report->orders_port);
+    const std::uint32_t feed = awaited(report->feed_port);
+    const std::uint32_t port = shape.by_fix ? report->fix_port.load() : orders;
+    venue_outcome made;
+    made.figures = run_venue_clients(shape, how.seconds, local(port), local(feed), settings.configuration, venue.id());
+    made.used = venue.finish();
+    verify(made.figures.feed_bytes != 0, "the feed said something");
+    return made;
+}
+
 }  // namespace
 
 std::string venue_shape::row() const {
@@ -168,19 +198,18 @@ void venue_report::take(const node::latency_tables& tables) {
     }
 }
 
-measurement run_venue(const run_parameters& how, const venue_shape& shape, const venue_server& server) {
-    allow_many_descriptors();
-    static_cast<void>(clock());
-    const venue_settings settings = settings_of(shape);
+measurement run_venue_briefly(const run_parameters& how, const venue_shape& shape, const venue_server& server) {
     const shared_report report;
-    venue_process venue(settings, *report, server);
-    bind_to_processor(other_processor());
-    const std::uint32_t orders = awaited(report->orders_port);
-    const std::uint32_t feed = awaited(report->feed_port);
-    const client_figures figures = run_venue_clients(shape, how.seconds, local(orders), local(feed),
-                                                     settings.configuration.accounts.front(), venue.id());
-    const rusage used = venue.finish();
-    verify(figures.feed_bytes != 0, "the feed said something");
+    const venue_outcome outcome = run_both(how, shape, server, report);
+    measurement made;
+    made.values = {static_cast<double>(outcome.figures.answered) / outcome.figures.seconds,
+                   100.0 * outcome.figures.venue_busy, 100.0 * outcome.figures.client_busy};
+    return made;
+}
+
+measurement run_venue(const run_parameters& how, const venue_shape& shape, const venue_server& server) {
+    const shared_report report;
+    const auto [figures, used] = run_both(how, shape, server, report);
 
     measurement made;
     if (shape.rate > 0) {

@@ -23,7 +23,8 @@ namespace corro::lab {
 struct venue_shape {
     std::uint32_t clients = 1'000;
     std::uint32_t outstanding = 1;
-    double rate = 0;  ///< requests per second in all, one at a time, both sides polling; 0: as many as are answered
+    double rate = 0;      ///< requests per second in all, one at a time, both sides polling; 0: as many as are answered
+    bool by_fix = false;  ///< the clients, and not by Corro Binary
 
     /// Empty for the rows at a rate.
     [[nodiscard]] std::string row() const;
@@ -43,6 +44,7 @@ struct venue_report {
     /// 0 until the venue listens.
     std::atomic<std::uint32_t> orders_port{0};
     std::atomic<std::uint32_t> feed_port{0};
+    std::atomic<std::uint32_t> fix_port{0};  ///< set before `orders_port`
     /// By kind, stage and percentile, in nanoseconds; complete when the process has ended.
     std::array<std::array<std::array<double, venue_percentiles.size()>, 3>, venue_kinds.size()> stages{};
 
@@ -59,6 +61,11 @@ struct venue_settings {
 
 /// Serves until the peer of the descriptor `control` is closed; then fills in the report. Owns `control`.
 using venue_server = std::function<void(const venue_settings& settings, venue_report& report, int control)>;
+
+/// The rate, and how busy the venue and its clients were, in percent of a processor.
+/// @throws wrong_result as `run_venue`.
+[[nodiscard]] measurement run_venue_briefly(const run_parameters& how, const venue_shape& shape,
+                                            const venue_server& server);
 
 /// Runs one row. @throws wrong_result if a request is not answered, or the venue fails.
 [[nodiscard]] measurement run_venue(const run_parameters& how, const venue_shape& shape, const venue_server& server);
