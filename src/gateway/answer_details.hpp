@@ -25,7 +25,10 @@ struct answer_details {
     std::int64_t value = 0;              ///< of the fills: price times quantity, summed; stays at its limits
     domain::quantity_lots filled{};      ///< of the order, this event included
     std::uint8_t request_kind = 0;       ///< domain::command_kind of the request with a name; 0: none
-    std::array<std::byte, 35> reserved{};
+    std::uint8_t is_foreign = 0;         ///< the copy of an answer to a session of another protocol, with its names
+    std::array<std::byte, 2> unused{};
+    std::uint32_t orders_count = 0;  ///< request_done of a query of all orders: how many it has named
+    std::array<std::byte, 28> reserved{};
 };
 static_assert(sizeof(answer_details) == sizeof(domain::event));
 

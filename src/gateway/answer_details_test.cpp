@@ -137,6 +137,87 @@ TEST(answer_details, a_mass_cancel_that_is_refused_has_one_answer) {
     EXPECT_EQ(last_of(log).details.request_kind, static_cast<std::uint8_t>(domain::command_kind::cancel_orders));
 }
 
+TEST(answer_details, a_query_of_all_orders_ends_with_their_number) {
+    answer_log log = log_of_fix();
+    const auto page = [&log](std::uint64_t order) {
+        log.append(name_of(domain::command_kind::query_order, 3, 55));
+        if (order != 0) log.append(of_order(domain::event_kind::order_status, order, 5, 3));
+    };
+    page(7);
+    EXPECT_EQ(last_of(log).details.name.value, 55U);
+    EXPECT_EQ(last_of(log).event.order.client_order.value, 107U);
+    log.append(of_order(domain::event_kind::order_status, 8, 5, 3));
+    EXPECT_EQ(last_of(log).details.name.value, 55U) << "that of the query, for each order";
+    page(9);  // of another partition
+    log.append(of_order(domain::event_kind::request_done, 0, 0, 3));
+    EXPECT_EQ(log.detailed_count(fix), 4U);
+    EXPECT_EQ(last_of(log).details.orders_count, 3U);
+    EXPECT_EQ(last_of(log).details.request_kind, static_cast<std::uint8_t>(domain::command_kind::query_order));
+    log.append(of_order(domain::event_kind::request_done, 0, 0, 4));
+    EXPECT_EQ(log.detailed_count(fix), 4U) << "of another request";
+    log.append(name_of(domain::command_kind::query_order, 5, 56));
+    log.append(of_order(domain::event_kind::request_done, 0, 0, 5));
+    EXPECT_EQ(last_of(log).details.orders_count, 0U);
+    EXPECT_EQ(last_of(log).details.name.value, 56U);
+}
+
+TEST(answer_details, a_query_of_one_order_has_one_answer) {
+    answer_log log = log_of_fix();
+    domain::event name = name_of(domain::command_kind::query_order, 3, 55, 107);
+    name.named.order = domain::order_id{7};
+    log.append(name);
+    log.append(of_order(domain::event_kind::order_status, 7, 5, 3));
+    EXPECT_EQ(last_of(log).details.of_order.value, 107U);
+}
+
+TEST(answer_details, quotes_protection_legs_and_settlements_are_answers) {
+    answer_log log = log_of_fix();
+    domain::event quote;
+    quote.kind = domain::event_kind::quote_entered;
+    quote.quote = {};
+    quote.quote.client_order = domain::client_order_id{44};
+    quote.quote.session = fix;
+    log.append(quote);
+    EXPECT_EQ(last_of(log).details.name.value, 44U);
+    domain::event protection;
+    protection.kind = domain::event_kind::protection_changed;
+    protection.protection = {};
+    protection.protection.session = fix;
+    log.append(protection);
+    domain::event capture;
+    capture.kind = domain::event_kind::trade_capture;
+    capture.capture = {};
+    capture.capture.session = fix;
+    capture.capture.order = domain::order_id{7};
+    EXPECT_EQ(log.append(capture), 0U) << "its order_executed is an answer";
+    EXPECT_EQ(log.detailed_count(fix), 2U);
+    capture.capture.order = {};
+    log.append(capture);
+    domain::event leg;
+    leg.kind = domain::event_kind::leg_capture;
+    leg.leg_fill = {};
+    leg.leg_fill.session = fix;
+    log.append(leg);
+    EXPECT_EQ(log.detailed_count(fix), 4U);
+}
+
+TEST(answer_details, a_copy_shows_whether_its_names_are_of_another_protocol) {
+    answer_log log(3);
+    const domain::session_id copy{3};
+    log.set_detailed(fix);
+    log.set_detailed(copy);
+    log.copy(domain::account_id{1}, copy);
+    const auto is_foreign = [&log, copy](std::uint64_t answer) {
+        answer_log::cursor near;
+        return log.find_detailed(copy, answer, near).value_or(answer_log::detailed_answer{}).details.is_foreign;
+    };
+    log.append(of_order(domain::event_kind::order_entered, 7, 5, 0, fix));
+    log.append(of_order(domain::event_kind::order_entered, 8, 5, 0, binary));
+    EXPECT_EQ(is_foreign(1), 0);
+    EXPECT_EQ(is_foreign(2), 1);
+    EXPECT_EQ(last_of(log).details.is_foreign, 0);
+}
+
 TEST(answer_details, sessions_of_corro_binary_are_not_given_names_and_counts) {
     answer_log log(2);
     log.append(name_of(domain::command_kind::cancel_order, 3, 55));

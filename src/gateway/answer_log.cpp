@@ -139,18 +139,20 @@ std::uint64_t answer_log::append_to(domain::session_id id, const domain::event& 
 }
 
 // A request_named is kept until the messages that it announces. Only of a mass cancel that is not refused it is an
-// answer of its own.
+// answer of its own. Of captures, those that no order_executed tells of are answers: legs, and settlements.
 std::uint64_t answer_log::append_detailed(detailed_session& d, const domain::event& event) noexcept {
     session& s = sessions_[d.id.value];
     answer_details details;
     details.value = event_fills_.value;
     details.filled = domain::quantity_lots{event_fills_.lots};
+    details.is_foreign = is_detailed(domain::session_of(event)) ? 0 : 1;
     switch (event.kind) {
         case domain::event_kind::request_named:
-            // In a venue of partitions each of them tells the name of a mass cancel.
-            if (event.named.request == d.named.request && d.has_report) return 0;
+            // In a venue of partitions each of them tells the name of a mass cancel, and of a query of all.
+            if (event.named.request == d.named.request && (d.has_report || d.orders_count != 0)) return 0;
             d.named = event.named;
             d.has_report = false;
+            d.orders_count = 0;
             return 0;
         case domain::event_kind::order_executed:
             details.name = event.execution.client_order;
@@ -160,6 +162,14 @@ std::uint64_t answer_log::append_detailed(detailed_session& d, const domain::eve
         case domain::event_kind::order_cancelled:
         case domain::event_kind::order_rejected:
         case domain::event_kind::order_status: break;
+        case domain::event_kind::quote_entered:
+            details.name = event.quote.client_order;
+            return append_pair(s, event, details);
+        case domain::event_kind::protection_changed:
+        case domain::event_kind::leg_capture: return append_pair(s, event, details);
+        case domain::event_kind::trade_capture:
+            return event.capture.order.value == 0 ? append_pair(s, event, details) : 0;
+        case domain::event_kind::request_done: return append_of_query(d, event, details);
         default: return 0;
     }
     details.name = event.order.client_order;
@@ -167,6 +177,9 @@ std::uint64_t answer_log::append_detailed(detailed_session& d, const domain::eve
     if (!is_named) return append_pair(s, event, details);
     const bool is_mass = d.named.kind == static_cast<std::uint8_t>(domain::command_kind::cancel_orders);
     const bool is_refusal = event.kind == domain::event_kind::order_rejected;
+    if (d.named.order.value == 0 && event.kind == domain::event_kind::order_status) {
+        return append_of_query(d, event, details);
+    }
     if (is_mass && !is_refusal) {
         if (!d.has_report) {
             domain::event report;
@@ -177,6 +190,7 @@ std::uint64_t answer_log::append_detailed(detailed_session& d, const domain::eve
             answer_details of_report;
             of_report.name = d.named.name;
             of_report.request_kind = d.named.kind;
+            of_report.is_foreign = details.is_foreign;
             append_pair(s, report, of_report);
             d.has_report = true;
         }
@@ -188,6 +202,26 @@ std::uint64_t answer_log::append_detailed(detailed_session& d, const domain::eve
     // An amend has consequences behind its answer, and those are of the order.
     if (!is_mass) d.named = {};
     return append_pair(s, event, details);
+}
+
+// The answers to a query of all orders: each order, and the end with their number.
+std::uint64_t answer_log::append_of_query(detailed_session& d, const domain::event& event,
+                                          answer_details details) noexcept {
+    const bool is_done = event.kind == domain::event_kind::request_done;
+    const bool is_of_query = d.named.request != 0 && event.order.request == d.named.request &&
+                             d.named.kind == static_cast<std::uint8_t>(domain::command_kind::query_order);
+    if (!is_of_query) return 0;
+    details.name = d.named.name;
+    details.request_kind = d.named.kind;
+    if (is_done) {
+        details.orders_count = d.orders_count;
+        d.named = {};
+        d.orders_count = 0;
+    } else {
+        // The place of another session's order, from which a next query continues, does not belong to the answer.
+        if ((event.flags & domain::event_flag::only_a_place) == 0) ++d.orders_count;
+    }
+    return append_pair(sessions_[d.id.value], event, details);
 }
 
 std::uint64_t answer_log::append_pair(session& s, const domain::event& event, const answer_details& details) noexcept {

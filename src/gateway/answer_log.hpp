@@ -187,8 +187,9 @@ class answer_log {
 
         domain::session_id id;
         message_numbers numbers;
-        domain::named_request named{};  ///< the request with a name whose messages come
-        bool has_report = false;        ///< it has an answer of its own
+        domain::named_request named{};   ///< the request with a name whose messages come
+        bool has_report = false;         ///< it has an answer of its own
+        std::uint32_t orders_count = 0;  ///< of a query of all orders: those that it has named
     };
 
     [[nodiscard]] const session& at(domain::session_id id) const noexcept;
@@ -198,6 +199,7 @@ class answer_log {
     std::uint64_t append(session& s, const domain::event& event) noexcept;
     std::uint64_t append_to(domain::session_id id, const domain::event& event) noexcept;
     std::uint64_t append_detailed(detailed_session& d, const domain::event& event) noexcept;
+    std::uint64_t append_of_query(detailed_session& d, const domain::event& event, answer_details details) noexcept;
     std::uint64_t append_pair(session& s, const domain::event& event, const answer_details& details) noexcept;
     void save_details(std::vector<std::byte>& into, const std::vector<bool>& chosen) const;
     [[nodiscard]] std::string read_details(std::span<const std::byte> saved, std::vector<detailed_session>& into,
