@@ -90,7 +90,7 @@ std::string_view answer_store::write(std::uint64_t number, const gateway::answer
     const auto put_if = [this](std::uint32_t tag, const std::string& value) {
         if (!value.empty()) writer_.put(tag, value);
     };
-    writer_.begin(message_type_of(answer));
+    writer_.begin(message_type_of(answer, version_));
     writer_.put(fix::tag::msg_seq_num, number);
     put_if(fix::tag::sender_comp_id, identity_.sender_comp_id);
     put_if(fix::tag::sender_sub_id, identity_.sender_sub_id);

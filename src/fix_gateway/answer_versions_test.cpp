@@ -27,7 +27,7 @@ class written {
         i.id = domain::instrument_id{3};
         i.name = domain::symbol("ESZ6");
         i.tick_size = domain::price_nano{250'000'000};
-        writer_.begin(message_type_of(answer));
+        writer_.begin(message_type_of(answer, version));
         write_body(answer, i, version, writer_);
         const std::string_view text = writer_.finish();
         EXPECT_FALSE(index_.index(text, fix::next_frame(text, room_.size())));

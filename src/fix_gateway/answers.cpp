@@ -6,35 +6,30 @@
 
 #include "domain/command.hpp"
 #include "domain/reject_reason.hpp"
-#include "fix/codec/values.hpp"
-#include "fix_gateway/order_names.hpp"
-#include "fix_gateway/tags.hpp"
+#include "fix_gateway/answer_fields.hpp"
+#include "fix_gateway/quote_answers.hpp"
+#include "fix_gateway/trade_records.hpp"
 
 namespace corro::fix_gateway {
 namespace {
 
-using answer = gateway::answer_log::detailed_answer;
+using answer = detailed_answer;
 using domain::command_kind;
 using domain::event;
 using domain::event_kind;
 using domain::reject_reason;
 
-constexpr std::uint8_t nano_digits = 9;
-constexpr std::string_view no_order = "NONE";
-
-bool answers_request(const answer& a, command_kind kind) noexcept {
-    return a.details.request_kind == static_cast<std::uint8_t>(kind);
-}
-
-/// Lots as units of quantity.
-std::uint64_t units(const domain::instrument& i, std::uint64_t lots) noexcept {
-    return lots * i.lot_size;
-}
-
-void put_price(fix::message_writer& into, std::uint32_t tag, const domain::instrument& i,
-               domain::price_ticks price) noexcept {
-    into.put(tag, fix::shortened({domain::to_nano(i, price).value, nano_digits}));
-}
+/// What messages answers become.
+enum class message_kind : std::uint8_t {
+    report,
+    cancel_reject,
+    mass_cancel_report,
+    lost_request,
+    quote_status,
+    mass_quote_acknowledgement,
+    protection_report,
+    trade_record,
+};
 
 /// AvgPx (6): rounded to the nearest billionth; 0 without fills.
 void put_average(fix::message_writer& into, const domain::instrument& i, const gateway::answer_details& d) noexcept {
@@ -62,16 +57,13 @@ void put_exec_id(fix::message_writer& into, const event& e, std::uint64_t order,
     into.put(tag::exec_id, std::string_view(text.data(), static_cast<std::size_t>(at - text.data())));
 }
 
-void put_order_id(fix::message_writer& into, domain::order_id order) noexcept {
-    if (order.value == 0) {
-        into.put(tag::order_id, no_order);
-    } else {
-        into.put(tag::order_id, order.value);
-    }
+void put_name(fix::message_writer& into, std::uint32_t tag, const answer& a, domain::client_order_id name) noexcept {
+    if (name.value != 0) into.put(tag, text_of(a, name).view());
 }
 
-void put_name(fix::message_writer& into, std::uint32_t tag, domain::client_order_id name) noexcept {
-    if (name.value != 0) into.put(tag, text_of(name).view());
+/// Of a query of all orders: it names none.
+bool is_of_all(const answer& a) noexcept {
+    return answers_request(a, command_kind::query_order) && a.details.of_order.value == 0;
 }
 
 /// What an ExecutionReport says of the state.
@@ -155,6 +147,23 @@ bool knows_price(const event& e) noexcept {
            e.reason != reject_reason::invalid_price;
 }
 
+/// Which names the order and the request have.
+void put_names(const answer& a, fix::message_writer& into) noexcept {
+    if (is_of_all(a)) return put_name(into, tag::cl_ord_id, a, a.event.order.client_order);
+    if (answers_request(a, command_kind::query_order)) return put_name(into, tag::cl_ord_id, a, a.details.of_order);
+    put_name(into, tag::cl_ord_id, a, a.details.name);
+    put_name(into, tag::orig_cl_ord_id, a, a.details.of_order);
+}
+
+void put_query_name(const answer& a, fix::message_writer& into) noexcept {
+    if (!is_of_all(a)) return put_name(into, tag::ord_status_req_id, a, a.details.name);
+    put_name(into, tag::mass_status_req_id, a, a.details.name);
+    if ((a.event.flags & domain::event_flag::more_behind) != 0) into.put(tag::more_orders_behind, true);
+    if (a.event.kind == event_kind::order_status) return;
+    into.put(tag::tot_num_reports, 0);
+    into.put(tag::last_rpt_requested, true);
+}
+
 void write_report(const answer& a, const domain::instrument& i, fix_version version,
                   fix::message_writer& into) noexcept {
     const bool is_before_4_4 = version == fix_version::v4_2;
@@ -165,46 +174,64 @@ void write_report(const answer& a, const domain::instrument& i, fix_version vers
     const state now = state_of(a, version);
     into.put(tag::account, is_fill ? e.execution.account.value : e.order.account.value);
     put_average(into, i, a.details);
-    put_name(into, tag::cl_ord_id, is_query ? a.details.of_order : a.details.name);
-    into.put(tag::cum_qty, units(i, a.details.filled.value));
+    put_names(a, into);
+    into.put(tag::cum_qty, units_of(i, a.details.filled.value));
     put_exec_id(into, e, order.value, now.leaves);
     if (is_before_4_4) into.put(tag::exec_trans_type, is_query ? '3' : '0');
     if (is_fill) {
         put_price(into, tag::last_px, i, e.execution.price);
-        into.put(tag::last_qty, units(i, e.execution.quantity.value));
+        into.put(tag::last_qty, units_of(i, e.execution.quantity.value));
     }
     put_order_id(into, order);
-    into.put(tag::order_qty, units(i, now.total));
+    into.put(tag::order_qty, units_of(i, now.total));
     into.put(tag::ord_status, now.status);
-    if (!is_query) put_name(into, tag::orig_cl_ord_id, a.details.of_order);
     if (!is_fill && e.order.price != domain::no_price && knows_price(e)) put_price(into, tag::price, i, e.order.price);
-    into.put(tag::side, e.side == domain::side::buy ? '1' : '2');
-    into.put(tag::symbol, i.id.value == 0 ? std::string_view("[N/A]") : i.name.view());
+    put_side(into, e);
+    put_symbol(into, i);
     if (e.reason != reject_reason::none) into.put(tag::text, domain::to_string(e.reason));
-    into.put_time(tag::transact_time, e.time.value, fix::time_precision::nanoseconds);
+    put_transact_time(into, e);
     if (e.kind == event_kind::order_rejected) into.put(tag::ord_rej_reason, order_reject_reason(e.reason));
     into.put(tag::exec_type, now.type);
-    into.put(tag::leaves_qty, units(i, now.leaves));
+    into.put(tag::leaves_qty, units_of(i, now.leaves));
     if (now.type == 'D') into.put(tag::exec_restatement_reason, restatement_reason(e.reason, version));
-    if (is_query && !is_before_4_4) put_name(into, tag::ord_status_req_id, a.details.name);
+    if (i.legs_count != 0) into.put(tag::multi_leg_reporting_type, 3);
+    if (is_query && !is_before_4_4) put_query_name(a, into);
     if (is_fill && !is_before_4_4) {
         into.put(tag::last_liquidity_ind, (e.flags & domain::event_flag::aggressor) != 0 ? 2 : 1);
     }
 }
 
+/// The last report of a query of all orders: it is about none.
+void write_end_of_query(const answer& a, fix::message_writer& into) noexcept {
+    into.put(tag::account, a.event.order.account.value);
+    into.put(tag::avg_px, 0);
+    into.put(tag::cum_qty, 0);
+    put_exec_id(into, a.event, 0, 0);
+    into.put(tag::order_id, no_order);
+    into.put(tag::ord_status, '8');
+    into.put(tag::side, '7');
+    into.put(tag::symbol, "[N/A]");
+    put_transact_time(into, a.event);
+    into.put(tag::exec_type, 'I');
+    into.put(tag::leaves_qty, 0);
+    put_name(into, tag::mass_status_req_id, a, a.details.name);
+    into.put(tag::tot_num_reports, a.details.orders_count);
+    into.put(tag::last_rpt_requested, true);
+}
+
 void write_cancel_reject(const answer& a, fix_version version, fix::message_writer& into) noexcept {
     const event& e = a.event;
-    put_name(into, tag::cl_ord_id, a.details.name);
+    put_name(into, tag::cl_ord_id, a, a.details.name);
     put_order_id(into, e.order.order);
     const char working = a.details.filled.value != 0 ? '1' : '0';
     into.put(tag::ord_status, e.order.order.value == 0 ? '8' : working);
     if (a.details.of_order.value != 0) {
-        put_name(into, tag::orig_cl_ord_id, a.details.of_order);
+        put_name(into, tag::orig_cl_ord_id, a, a.details.of_order);
     } else {
         into.put(tag::orig_cl_ord_id, no_order);
     }
     into.put(tag::text, domain::to_string(e.reason));
-    into.put_time(tag::transact_time, e.time.value, fix::time_precision::nanoseconds);
+    put_transact_time(into, e);
     into.put(tag::cxl_rej_reason, cancel_reject_reason(e.reason, version));
     into.put(tag::cxl_rej_response_to, answers_request(a, command_kind::amend_order) ? '2' : '1');
 }
@@ -214,10 +241,10 @@ void write_mass_cancel_report(const answer& a, fix_version version, fix::message
     const event& e = a.event;
     const bool is_refused = e.kind == event_kind::order_rejected;
     const std::uint64_t wanted = is_refused ? a.details.of_order.value : e.named.client_order.value;
-    put_name(into, tag::cl_ord_id, a.details.name);
+    put_name(into, tag::cl_ord_id, a, a.details.name);
     into.put(tag::order_id, e.command.value);
     if (is_refused) into.put(tag::text, domain::to_string(e.reason));
-    into.put_time(tag::transact_time, e.time.value, fix::time_precision::nanoseconds);
+    put_transact_time(into, e);
     into.put(tag::mass_cancel_request_type, wanted);
     into.put(tag::mass_cancel_response, is_refused ? std::uint64_t{0} : wanted);
     if (version == fix_version::v5_0_sp) into.put(tag::mass_action_report_id, e.command.value);
@@ -232,35 +259,65 @@ void write_lost_request(const answer& a, fix::message_writer& into) noexcept {
     into.put(tag::business_reject_reason, 0);
 }
 
-}  // namespace
-
-fix_version version_of(std::string_view begin_string, std::string_view default_appl_ver_id) noexcept {
-    if (begin_string == "FIX.4.2") return fix_version::v4_2;
-    if (begin_string == "FIX.4.4") return fix_version::v4_4;
-    return default_appl_ver_id == "8" || default_appl_ver_id == "9" ? fix_version::v5_0_sp : fix_version::v5_0;
+message_kind kind_of_refusal(const answer& a) noexcept {
+    if (const auto quote = quote_of(a, a.details.name)) {
+        if (quote->is(quote_request::protection)) return message_kind::protection_report;
+        return quote->is_of_mass_quote() ? message_kind::mass_quote_acknowledgement : message_kind::quote_status;
+    }
+    if (answers_request(a, command_kind::cancel_orders)) return message_kind::mass_cancel_report;
+    if (answers_request(a, command_kind::cancel_order) || answers_request(a, command_kind::amend_order)) {
+        return message_kind::cancel_reject;
+    }
+    return a.details.name.value == 0 ? message_kind::lost_request : message_kind::report;
 }
 
-std::string_view message_type_of(const answer& a) noexcept {
+message_kind kind_of(const answer& a) noexcept {
+    const auto quote = quote_of(a, a.details.name);
     switch (a.event.kind) {
-        case event_kind::request_named: return "r";
-        case event_kind::order_rejected:
-            if (answers_request(a, command_kind::cancel_orders)) return "r";
-            if (answers_request(a, command_kind::cancel_order) || answers_request(a, command_kind::amend_order)) {
-                return "9";
-            }
-            return a.details.name.value == 0 ? "j" : "8";
-        default: return "8";
+        case event_kind::request_named: return quote ? message_kind::quote_status : message_kind::mass_cancel_report;
+        case event_kind::order_rejected: return kind_of_refusal(a);
+        case event_kind::quote_entered:
+            return quote && quote->is_of_mass_quote() ? message_kind::mass_quote_acknowledgement
+                                                      : message_kind::quote_status;
+        case event_kind::protection_changed: return message_kind::protection_report;
+        case event_kind::trade_capture:
+        case event_kind::leg_capture: return message_kind::trade_record;
+        default: return message_kind::report;
     }
+}
+
+}  // namespace
+
+std::string_view message_type_of(const answer& a, fix_version version) noexcept {
+    const bool is_before_4_4 = version == fix_version::v4_2;
+    switch (kind_of(a)) {
+        case message_kind::cancel_reject: return "9";
+        case message_kind::mass_cancel_report: return "r";
+        case message_kind::lost_request: return "j";
+        case message_kind::quote_status: return is_before_4_4 ? "b" : "AI";
+        case message_kind::mass_quote_acknowledgement: return "b";
+        case message_kind::protection_report: return "U3";
+        case message_kind::trade_record: return is_before_4_4 ? "U4" : "AE";
+        case message_kind::report: break;
+    }
+    return "8";
 }
 
 void write_body(const answer& a, const domain::instrument& instrument, fix_version version,
                 fix::message_writer& into) noexcept {
-    switch (message_type_of(a).front()) {
-        case 'r': return write_mass_cancel_report(a, version, into);
-        case '9': return write_cancel_reject(a, version, into);
-        case 'j': return write_lost_request(a, into);
-        default: return write_report(a, instrument, version, into);
+    switch (kind_of(a)) {
+        case message_kind::cancel_reject: return write_cancel_reject(a, version, into);
+        case message_kind::mass_cancel_report: return write_mass_cancel_report(a, version, into);
+        case message_kind::lost_request: return write_lost_request(a, into);
+        case message_kind::quote_status: return write_quote_status(a, instrument, version, into);
+        case message_kind::mass_quote_acknowledgement:
+            return write_mass_quote_acknowledgement(a, instrument, version, into);
+        case message_kind::protection_report: return write_protection_report(a, into);
+        case message_kind::trade_record: return write_trade_record(a, instrument, version, into);
+        case message_kind::report: break;
     }
+    if (a.event.kind == event_kind::request_done) return write_end_of_query(a, into);
+    write_report(a, instrument, version, into);
 }
 
 }  // namespace corro::fix_gateway

@@ -64,11 +64,12 @@ answer named(answer a, domain::command_kind kind, std::uint64_t name, std::uint6
 }
 
 /// The message in words, "35=8|1=2|...".
-std::string message_of(const answer& a, fix_version version = fix_version::v5_0) {
+std::string message_of(const answer& a, fix_version version = fix_version::v5_0,
+                       const domain::instrument& i = instrument_of_test()) {
     std::vector<char> room(fix::message_bytes_max_default);
     fix::message_writer writer(room, "FIX.4.4");
-    writer.begin(message_type_of(a));
-    write_body(a, instrument_of_test(), version, writer);
+    writer.begin(message_type_of(a, version));
+    write_body(a, i, version, writer);
     const std::string_view written = writer.finish();
     fix::field_index index(100);
     EXPECT_FALSE(index.index(written, fix::next_frame(written, room.size())));
@@ -138,6 +139,34 @@ TEST(fix_answers, a_request_and_its_order_have_their_names) {
     const answer state = named(of_order(event_kind::order_status, 5), domain::command_kind::query_order, 99, 17);
     EXPECT_NE(message_of(state).find("|11=17|"), std::string::npos);
     EXPECT_NE(message_of(state).find("|790=99|"), std::string::npos);
+}
+
+TEST(fix_answers, open_orders_that_were_asked_for_and_the_end_of_them) {
+    answer state = named(of_order(event_kind::order_status, 5), domain::command_kind::query_order, 99, 0);
+    EXPECT_NE(message_of(state).find("|11=17|"), std::string::npos) << "that of the order";
+    EXPECT_NE(message_of(state).find("|584=99|"), std::string::npos);
+    EXPECT_EQ(message_of(state).find("|20027="), std::string::npos);
+    EXPECT_EQ(message_of(state).find("|912="), std::string::npos);
+    state.event.flags = domain::event_flag::more_behind;
+    EXPECT_NE(message_of(state).find("|20027=Y|"), std::string::npos);
+    answer end = named(of_order(event_kind::request_done, 0), domain::command_kind::query_order, 99, 0);
+    end.event.order = {};
+    end.event.order.account = domain::account_id{2};
+    end.details.orders_count = 3;
+    EXPECT_EQ(message_of(end),
+              "35=8|1=2|6=0|14=0|17=40-0-12-0|37=NONE|39=8|54=7|55=[N/A]|60=20261123-12:00:00.123456789|150=I|151=0|"
+              "584=99|911=3|912=Y|");
+    answer refused = named(of_order(event_kind::order_rejected, 0), domain::command_kind::query_order, 99, 0);
+    refused.event.reason = reject_reason::order_not_open;
+    EXPECT_NE(message_of(refused).find("|39=8|"), std::string::npos);
+    EXPECT_NE(message_of(refused).find("|584=99|911=0|912=Y|"), std::string::npos);
+}
+
+TEST(fix_answers, orders_of_strategies_are_marked) {
+    domain::instrument strategy = instrument_of_test();
+    strategy.legs_count = 2;
+    EXPECT_NE(message_of(fill(2, 3, 3, 0), fix_version::v4_2, strategy).find("|442=3|"), std::string::npos);
+    EXPECT_EQ(message_of(fill(2, 3, 3, 0), fix_version::v4_2).find("|442="), std::string::npos);
 }
 
 TEST(fix_answers, a_mass_cancel_and_a_lost_request) {

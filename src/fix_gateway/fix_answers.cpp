@@ -35,7 +35,7 @@ void fix_session::take_answers() noexcept {
 void fix_session::put_answer(fix::instant now) noexcept {
     const auto answer = shared_.answers.find_detailed(id(), store_->next_answer(), near_);
     if (!answer) return cut(end_reason::resend_unavailable);
-    fix::message_writer& writer = session_->begin_message(message_type_of(*answer), now);
+    fix::message_writer& writer = session_->begin_message(message_type_of(*answer, store_->version()), now);
     const domain::instrument& instrument = shared_.instruments.instruments().find_or_nameless(answer->event.instrument);
     write_body(*answer, instrument, store_->version(), writer);
     store_->expect_answer();

@@ -62,6 +62,10 @@ io::task<bool> fix_session::take_at_hand() {
             act_on(session_->take(received, frame, now), now);
             input_begin_ += frame.bytes;
         }
+        if (waiting_.empty()) [[likely]]
+            continue;
+        const bool taken = co_await submit_waiting();
+        if (!taken) co_return false;
     }
     // A Logout must be answered soon, and an answered TestRequest brings the next Heartbeat nearer.
     if (session_->next_time() < wakes_at_) time_changed_.set();
@@ -99,20 +103,44 @@ void fix_session::submit_request(fix::instant now) {
     if (is_drop_copy()) {
         return session_->reject_business(business_reason_not_authorised, "A drop copy enters nothing", now);
     }
-    domain::command command;
-    const request_problem problem = read_request(session_->message(), shared_.instruments, command);
-    if (problem.is_there()) {
+    const auto refuse = [this, now](const request_problem& problem) {
         ++shared_.statistics.session_rejects;
         if (problem.tag != 0) return session_->reject({problem.reason, problem.tag}, now);
-        return session_->reject_business(problem.business_reason, problem.text, now);
+        session_->reject_business(problem.business_reason, problem.text, now);
+    };
+    const auto complete = [this, number](domain::command& command) {
+        command.session = id();
+        command.account = owner();
+        command.set_operator(is_operator());
+        command.set_request(static_cast<std::uint32_t>(number));
+    };
+    if (may_have_several(session_->message().message_type())) [[unlikely]] {
+        request_commands all;
+        const request_problem problem = read_quotes(session_->message(), shared_.instruments, all);
+        if (problem.is_there()) return refuse(problem);
+        for (std::size_t i = 0; i < all.count; ++i) complete(all.commands[i]);
+        ++shared_.statistics.requests;
+        waiting_.assign(all.commands.begin(), all.commands.begin() + static_cast<std::ptrdiff_t>(all.count));
+        return;
     }
-    command.session = id();
-    command.account = owner();
-    command.set_operator(is_operator());
-    command.set_request(static_cast<std::uint32_t>(number));
+    domain::command command;
+    const request_problem problem = read_request(session_->message(), shared_.instruments, store_->version(), command);
+    if (problem.is_there()) return refuse(problem);
+    complete(command);
     ++shared_.statistics.requests;
     const bool taken = shared_.commands.try_push(command);
     CORRO_ASSERT(taken, "the room was checked before");
+}
+
+// The commands of a message with several. A session that is stopped before all were taken ends, and those that were
+// taken stand.
+io::task<bool> fix_session::submit_waiting() {
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+        const bool taken = co_await gateway::submit(&shared_.commands, waiting_[i]);
+        if (!taken) co_return false;
+    }
+    waiting_.clear();
+    co_return true;
 }
 
 // Of a command that the queue has taken, and the venue has not: the peer may send it again.

@@ -86,6 +86,7 @@ class fix_session final : public gateway::session, public gateway::conversation 
         return session_->output().size() > shared_.options.output_buffer_bytes / 2;
     }
     void submit_request(fix::instant now);
+    [[nodiscard]] io::task<bool> submit_waiting();
 
     // From answers to bytes.
     [[nodiscard]] io::task<void> write_pending();
@@ -108,6 +109,7 @@ class fix_session final : public gateway::session, public gateway::conversation 
     std::vector<char> input_;
     std::size_t input_begin_ = 0;
     std::size_t input_end_ = 0;
+    std::vector<domain::command> waiting_;  ///< of a message that asks for several, which the queue has not taken yet
 
     std::string writing_;                                ///< what was taken out of the session's output
     std::size_t written_ = 0;                            ///< bytes of it

@@ -28,7 +28,7 @@ constexpr std::uint64_t texts_count = [] {
     for (std::size_t i = 0; i < order_name_characters_max; ++i) count *= base;
     return count;
 }();
-static_assert(texts_count < texts_begin);
+static_assert(texts_count < texts_begin && order_names_end == texts_begin + texts_count);
 
 }  // namespace
 
@@ -39,29 +39,39 @@ std::optional<domain::client_order_id> order_name(std::string_view text) noexcep
         const auto value = fix::unsigned_value(text);
         if (value && *value < texts_begin) return domain::client_order_id{*value};
     }
-    if (text.empty() || text.size() > order_name_characters_max) return std::nullopt;
+    const auto value = text_value(text, order_name_characters_max);
+    return value ? std::optional(domain::client_order_id{texts_begin + *value}) : std::nullopt;
+}
+
+std::optional<std::uint64_t> text_value(std::string_view text, std::size_t characters_max) noexcept {
+    if (text.empty() || text.size() > characters_max) return std::nullopt;
     std::uint64_t value = 0;
     for (const char c : text) {
         const std::uint64_t digit = digit_values[static_cast<unsigned char>(c)];
         if (digit == 0) return std::nullopt;
         value = value * base + digit;
     }
-    return domain::client_order_id{texts_begin + value};
+    return value;
+}
+
+order_name_text text_of_value(std::uint64_t value) noexcept {
+    order_name_text text;
+    std::uint64_t left = value;
+    while (left != 0 && left % base != 0 && text.size != order_name_characters_max) {
+        text.characters[text.size++] = alphabet[static_cast<std::size_t>(left % base) - 1];
+        left /= base;
+    }
+    if (left != 0) return {};
+    std::reverse(text.characters.begin(), text.characters.begin() + static_cast<std::ptrdiff_t>(text.size));
+    return text;
 }
 
 order_name_text text_of(domain::client_order_id name) noexcept {
-    order_name_text text;
-    std::uint64_t left = name.value - texts_begin;
-    if (name.value >= texts_begin && left < texts_count) {
-        while (left != 0 && left % base != 0) {
-            text.characters[text.size++] = alphabet[static_cast<std::size_t>(left % base) - 1];
-            left /= base;
-        }
-        if (left == 0 && text.size != 0) {
-            std::reverse(text.characters.begin(), text.characters.begin() + static_cast<std::ptrdiff_t>(text.size));
-            return text;
-        }
+    if (name.value >= texts_begin && name.value < order_names_end) {
+        const order_name_text text = text_of_value(name.value - texts_begin);
+        if (text.size != 0) return text;
     }
+    order_name_text text;
     char* const begin = text.characters.data();
     const auto written = std::to_chars(begin, begin + text.characters.size(), name.value);
     text.size = static_cast<std::size_t>(written.ptr - begin);

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -18,9 +19,14 @@
 namespace corro::fix_gateway {
 
 inline constexpr std::size_t order_name_characters_max = 10;
+/// Behind all names of orders.
+inline constexpr std::uint64_t order_names_end = 17'559'147'868'090'975'232U;  // 2^63 + 78^10
 
 /// Nothing if the text is not a name.
 [[nodiscard]] std::optional<domain::client_order_id> order_name(std::string_view text) noexcept;
+
+/// 1 to `characters_max` characters as digits of base 78; nothing for other characters or lengths.
+[[nodiscard]] std::optional<std::uint64_t> text_value(std::string_view text, std::size_t characters_max) noexcept;
 
 /// A name as text, held by value.
 struct order_name_text {
@@ -29,6 +35,9 @@ struct order_name_text {
 
     [[nodiscard]] std::string_view view() const noexcept { return {characters.data(), size}; }
 };
+
+/// The text with this value; empty if no text has it.
+[[nodiscard]] order_name_text text_of_value(std::uint64_t value) noexcept;
 
 /// The text of a name; of a number beyond those of texts, which only other protocols can give, its decimal digits.
 [[nodiscard]] order_name_text text_of(domain::client_order_id name) noexcept;

@@ -1,10 +1,10 @@
 #include "fix_gateway/requests.hpp"
 
-#include <limits>
 #include <optional>
 
-#include "fix/codec/values.hpp"
-#include "fix_gateway/order_names.hpp"
+#include "fix_gateway/multileg_request.hpp"
+#include "fix_gateway/quote_requests.hpp"
+#include "fix_gateway/request_reader.hpp"
 #include "fix_gateway/tags.hpp"
 
 namespace corro::fix_gateway {
@@ -12,156 +12,6 @@ namespace {
 
 using domain::command;
 using domain::command_kind;
-using domain::reject_reason;
-
-constexpr std::string_view name_rule =
-    "ClOrdID (11) and OrigClOrdID (41) are numbers up to 9223372036854775807, or have up to 10 characters";
-
-request_problem missing(std::uint32_t tag) noexcept {
-    return {.tag = tag, .reason = fix::reject_reason::required_tag_missing, .business_reason = 0, .text = {}};
-}
-request_problem out_of_range(std::uint32_t tag) noexcept {
-    return {.tag = tag, .reason = fix::reject_reason::value_out_of_range, .business_reason = 0, .text = {}};
-}
-request_problem malformed(std::uint32_t tag) noexcept {
-    return {.tag = tag, .reason = fix::reject_reason::incorrect_format, .business_reason = 0, .text = {}};
-}
-request_problem other(std::string_view text) noexcept {
-    return {.tag = 0, .reason = fix::reject_reason::other, .business_reason = business_reason_other, .text = text};
-}
-
-/// Reads fields into one command. The first problem counts, and what is read behind it does not matter.
-class reader {
- public:
-    reader(const fix::field_index& message, symbols& instruments, command& into) noexcept
-        : message_(message), symbols_(instruments), into_(into) {}
-
-    [[nodiscard]] const request_problem& problem() const noexcept { return problem_; }
-
-    void fail(const request_problem& p) noexcept {
-        if (!problem_.is_there()) problem_ = p;
-    }
-    [[nodiscard]] bool has(std::uint32_t tag) const noexcept { return message_.find(tag) != nullptr; }
-    [[nodiscard]] std::optional<std::string_view> required(std::uint32_t tag) noexcept {
-        const auto value = message_.get(tag);
-        if (!value) fail(missing(tag));
-        return value;
-    }
-    /// A field of one character; nothing if it is absent.
-    [[nodiscard]] std::optional<char> letter(std::uint32_t tag) noexcept {
-        const auto value = message_.get(tag);
-        if (!value) return std::nullopt;
-        if (value->size() == 1) return value->front();
-        fail(malformed(tag));
-        return std::nullopt;
-    }
-    [[nodiscard]] bool flag(std::uint32_t tag) noexcept {
-        const auto value = letter(tag);
-        if (value && *value != 'Y' && *value != 'N') fail(malformed(tag));
-        return value == 'Y';
-    }
-    [[nodiscard]] domain::client_order_id name(std::uint32_t tag) noexcept {
-        const auto value = required(tag);
-        if (!value) return {};
-        const auto read = order_name(*value);
-        if (!read) fail(other(name_rule));
-        return read.value_or(domain::client_order_id{});
-    }
-    /// Symbol (55). An unknown one becomes the verdict.
-    void instrument() noexcept {
-        const auto value = required(tag::symbol);
-        if (!value) return;
-        instrument_ = symbols_.find(*value);
-        if (instrument_ != nullptr) {
-            into_.instrument = instrument_->id;
-        } else {
-            into_.set_verdict(reject_reason::unknown_instrument);
-        }
-    }
-    [[nodiscard]] domain::price_ticks price(std::uint32_t tag) noexcept {
-        const auto value = required(tag);
-        const auto read = value ? fix::decimal_value(*value) : std::nullopt;
-        if (value && !read) fail(malformed(tag));
-        if (!read || instrument_ == nullptr) return {};
-        const auto nano = nano_of(*read);
-        if (!nano) {
-            set_verdict(read->digits > 9 ? reject_reason::price_off_tick : reject_reason::invalid_price);
-            return {};
-        }
-        const auto [ticks, reason] = domain::to_ticks(*instrument_, domain::price_nano{*nano});
-        set_verdict(reason);
-        return ticks;
-    }
-    [[nodiscard]] domain::quantity_lots quantity(std::uint32_t tag) noexcept {
-        const auto value = required(tag);
-        const auto read = value ? fix::decimal_value(*value) : std::nullopt;
-        if (value && !read) fail(malformed(tag));
-        if (!read || instrument_ == nullptr) return {};
-        const fix::decimal units = fix::shortened(*read);
-        if (units.digits != 0) {
-            set_verdict(reject_reason::quantity_off_lot);
-            return {};
-        }
-        const auto [lots, reason] = domain::to_lots(*instrument_, units.mantissa);
-        set_verdict(reason);
-        return lots;
-    }
-    [[nodiscard]] std::uint32_t number(std::uint32_t tag) noexcept {
-        const auto value = required(tag);
-        const auto read = value ? fix::unsigned_value(*value) : std::nullopt;
-        if (value && (!read || *read > std::numeric_limits<std::uint32_t>::max())) fail(malformed(tag));
-        return static_cast<std::uint32_t>(read.value_or(0));
-    }
-    [[nodiscard]] domain::time_ns time(std::uint32_t tag) noexcept {
-        const auto value = required(tag);
-        const auto read = value ? fix::timestamp_value(*value) : std::nullopt;
-        if (value && !read) fail(malformed(tag));
-        return domain::time_ns{read.value_or(0)};
-    }
-    [[nodiscard]] std::optional<domain::side> side() noexcept {
-        const auto value = letter(tag::side);
-        if (!value) return std::nullopt;
-        if (value == '1') return domain::side::buy;
-        if (value == '2') return domain::side::sell;
-        fail(out_of_range(tag::side));
-        return std::nullopt;
-    }
-    /// OrigClOrdID (41), or OrderID (37) without it, and the request's own ClOrdID (11).
-    void named_order() noexcept {
-        into_.request_name() = name(tag::cl_ord_id);
-        if (has(tag::orig_cl_ord_id) || !has(tag::order_id)) {
-            into_.client_order = name(tag::orig_cl_ord_id);
-        } else {
-            into_.named_order() = order_id();
-        }
-    }
-    [[nodiscard]] domain::order_id order_id() noexcept {
-        const auto value = required(tag::order_id);
-        const auto read = value ? fix::unsigned_value(*value) : std::nullopt;
-        if (value && read.value_or(0) == 0) fail(malformed(tag::order_id));
-        return domain::order_id{read.value_or(0)};
-    }
-
- private:
-    void set_verdict(reject_reason reason) noexcept {
-        if (into_.verdict() == reject_reason::none) into_.set_verdict(reason);
-    }
-    [[nodiscard]] static std::optional<std::int64_t> nano_of(const fix::decimal& read) noexcept {
-        const fix::decimal value = fix::shortened(read);
-        if (value.digits > 9) return std::nullopt;
-        std::int64_t nano = value.mantissa;
-        for (unsigned i = value.digits; i < 9; ++i) {
-            if (__builtin_mul_overflow(nano, std::int64_t{10}, &nano)) return std::nullopt;
-        }
-        return nano;
-    }
-
-    const fix::field_index& message_;
-    symbols& symbols_;
-    command& into_;
-    const domain::instrument* instrument_ = nullptr;
-    request_problem problem_;
-};
 
 std::optional<domain::order_type> order_type_of(char code, bool has_offset) noexcept {
     switch (code) {
@@ -188,19 +38,8 @@ std::optional<domain::time_in_force> time_in_force_of(char code) noexcept {
     }
 }
 
-std::optional<domain::self_match_prevention> self_match_prevention_of(char code) noexcept {
-    switch (code) {
-        case '0': return domain::self_match_prevention::none;
-        case '1': return domain::self_match_prevention::cancel_newest;
-        case '2': return domain::self_match_prevention::cancel_resting;
-        case '3': return domain::self_match_prevention::cancel_both;
-        case '4': return domain::self_match_prevention::decrement;
-        default: return std::nullopt;
-    }
-}
-
 /// ExecInst (18): characters with spaces between them.
-void read_instructions(const fix::field_index& message, reader& r, domain::enter_order& order) noexcept {
+void read_instructions(const fix::field_index& message, request_reader& r, domain::enter_order& order) noexcept {
     for (const char code : message.get(tag::exec_inst).value_or(std::string_view())) {
         if (code == '6') {
             order.flags |= domain::order_flag::post_only;
@@ -210,27 +49,27 @@ void read_instructions(const fix::field_index& message, reader& r, domain::enter
     }
     if (r.flag(tag::reprices)) order.flags |= domain::order_flag::reprice;
     if (r.flag(tag::stays_on_disconnect)) order.flags |= domain::order_flag::stays;
-    if (const auto code = r.letter(tag::self_match_prevention_instruction)) {
-        const auto prevention = self_match_prevention_of(*code);
-        if (!prevention) r.fail(out_of_range(tag::self_match_prevention_instruction));
-        order.self_match_prevention = prevention.value_or(domain::self_match_prevention::none);
-    }
+    order.self_match_prevention = r.self_match_prevention();
     if (r.has(tag::self_match_prevention_id)) order.self_match_group = r.number(tag::self_match_prevention_id);
 }
 
 /// MaxFloor (111), or DisplayQty (1138).
-std::optional<std::uint32_t> display_tag(const reader& r) noexcept {
+std::optional<std::uint32_t> display_tag(const request_reader& r) noexcept {
     if (r.has(tag::display_qty)) return tag::display_qty;
     if (r.has(tag::max_floor)) return tag::max_floor;
     return std::nullopt;
 }
 
-void read_new_order(const fix::field_index& message, reader& r, command& c) noexcept {
+void read_new_order(const fix::field_index& message, symbols& instruments, request_reader& r, command& c) noexcept {
     c.kind = command_kind::enter_order;
     domain::enter_order& order = c.enter_order();
     domain::order_terms& terms = c.order_terms();
     c.client_order = r.name(tag::cl_ord_id);
-    r.instrument();
+    if (message.message_type() == "AB") {
+        read_strategy(message, instruments, r);
+    } else {
+        r.instrument();
+    }
     if (!r.has(tag::side)) r.fail(missing(tag::side));
     terms.side = r.side().value_or(domain::side::buy);
     order.quantity = r.quantity(tag::order_qty);
@@ -259,7 +98,7 @@ void read_new_order(const fix::field_index& message, reader& r, command& c) noex
     read_instructions(message, r, order);
 }
 
-void read_replace(reader& r, command& c) noexcept {
+void read_replace(request_reader& r, command& c) noexcept {
     c.kind = command_kind::amend_order;
     domain::amend_order& amend = c.amend_order();
     r.named_order();
@@ -278,7 +117,7 @@ void read_replace(reader& r, command& c) noexcept {
     }
 }
 
-void read_mass_cancel(reader& r, command& c) noexcept {
+void read_mass_cancel(request_reader& r, command& c) noexcept {
     c.kind = command_kind::cancel_orders;
     domain::cancel_orders& cancel = c.cancel_orders();
     c.request_name() = r.name(tag::cl_ord_id);
@@ -293,35 +132,70 @@ void read_mass_cancel(reader& r, command& c) noexcept {
     }
 }
 
+void read_status_request(request_reader& r, command& c) noexcept {
+    c.kind = command_kind::query_order;
+    c.client_order = r.name(tag::cl_ord_id);
+    // With a name the answer is told from those of other requests.
+    c.request_name() = r.has(tag::ord_status_req_id) ? r.name(tag::ord_status_req_id) : c.client_order;
+}
+
+void read_mass_status_request(request_reader& r, command& c) noexcept {
+    c.kind = command_kind::query_order;
+    c.request_name() = r.name(tag::mass_status_req_id);
+    if (!r.has(tag::mass_status_req_type)) r.fail(missing(tag::mass_status_req_type));
+    if (r.letter(tag::mass_status_req_type).value_or('7') != '7') r.fail(out_of_range(tag::mass_status_req_type));
+    c.query_order().flags = domain::query_flag::all_of_account;
+    if (!r.has(tag::behind_order_id)) return;
+    c.query_order().flags |= domain::query_flag::behind;
+    c.query_order().order = r.order_id(tag::behind_order_id);
+}
+
+constexpr request_problem unsupported_type{.tag = 0,
+                                           .reason = fix::reject_reason::other,
+                                           .business_reason = business_reason_unsupported_type,
+                                           .text = "Unsupported message type"};
+
+/// The type as a number: its characters.
+constexpr unsigned code_of(std::string_view type) noexcept {
+    if (type.empty() || type.size() > 2) return 0;
+    const auto character = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(type[i])); };
+    return type.size() == 1 ? character(0) : character(0) << 8U | character(1);
+}
+
 }  // namespace
 
-request_problem read_request(const fix::field_index& message, symbols& instruments, command& into) noexcept {
+request_problem read_request(const fix::field_index& message, symbols& instruments, fix_version version,
+                             domain::command& into) noexcept {
     into = command{};
-    reader r(message, instruments, into);
-    const std::string_view type = message.message_type();
+    request_reader r(message, instruments, into);
     // Whether it was seen before cannot be known of an order that is not open any more.
-    if (r.flag(tag::poss_resend)) return other("PossResend (97) is not taken: ask for the order's status instead");
-    switch (type.size() == 1 ? type.front() : '\0') {
-        case 'D': read_new_order(message, r, into); break;
-        case 'F':
+    if (r.flag(tag::poss_resend)) return possible_resend;
+    const bool is_before_4_4 = version == fix_version::v4_2;
+    switch (code_of(message.message_type())) {
+        case code_of("AB"):
+            if (is_before_4_4) return unsupported_type;
+            [[fallthrough]];
+        case code_of("D"): read_new_order(message, instruments, r, into); break;
+        case code_of("F"):
             into.kind = command_kind::cancel_order;
             r.named_order();
             r.instrument();
             static_cast<void>(r.side());
             break;
-        case 'G': read_replace(r, into); break;
-        case 'H':
-            into.kind = command_kind::query_order;
-            into.client_order = r.name(tag::cl_ord_id);
-            // With a name the answer is told from those of other requests.
-            into.request_name() = r.has(tag::ord_status_req_id) ? r.name(tag::ord_status_req_id) : into.client_order;
+        case code_of("G"): read_replace(r, into); break;
+        case code_of("H"): read_status_request(r, into); break;
+        case code_of("AF"):
+            if (is_before_4_4) return unsupported_type;
+            read_mass_status_request(r, into);
             break;
-        case 'q': read_mass_cancel(r, into); break;
-        default:
-            return {.tag = 0,
-                    .reason = fix::reject_reason::other,
-                    .business_reason = business_reason_unsupported_type,
-                    .text = "Unsupported message type"};
+        case code_of("q"):
+            if (is_before_4_4) return unsupported_type;
+            read_mass_cancel(r, into);
+            break;
+        case code_of("S"): read_quote(r, into); break;
+        case code_of("U1"): read_set_protection(r, into); break;
+        case code_of("U2"): read_reset_protection(into); break;
+        default: return unsupported_type;
     }
     return r.problem();
 }

@@ -7,11 +7,14 @@
 // Source:  docs/spec/fix.md, "Requests".
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "domain/command.hpp"
 #include "fix/codec/field_index.hpp"
+#include "fix_gateway/fix_version.hpp"
 #include "fix_gateway/symbols.hpp"
 
 namespace corro::fix_gateway {
@@ -34,9 +37,29 @@ inline constexpr std::uint32_t business_reason_unsupported_type = 3;
 inline constexpr std::uint32_t business_reason_not_available = 4;
 inline constexpr std::uint32_t business_reason_not_authorised = 6;
 
-/// Reads NewOrderSingle (D), OrderCancelRequest (F), OrderCancelReplaceRequest (G), OrderStatusRequest (H) and
-/// OrderMassCancelRequest (q). Session, account and request number are left to the caller.
-[[nodiscard]] request_problem read_request(const fix::field_index& message, symbols& instruments,
+/// Quotes of one MassQuote (i), and instruments of one QuoteCancel (Z).
+inline constexpr std::size_t quote_entries_max = 6;
+
+/// The commands of one message, in their order.
+struct request_commands {
+    std::array<domain::command, quote_entries_max> commands;
+    std::size_t count = 0;
+};
+
+/// Whether a message of this type may ask for several commands: `read_quotes` reads it.
+[[nodiscard]] constexpr bool may_have_several(std::string_view message_type) noexcept {
+    return message_type == "i" || message_type == "Z";
+}
+
+/// Reads a message that asks for one command: NewOrderSingle (D), NewOrderMultileg (AB), OrderCancelRequest (F),
+/// OrderCancelReplaceRequest (G), OrderStatusRequest (H), OrderMassStatusRequest (AF), OrderMassCancelRequest (q),
+/// Quote (S), SetProtection (U1), ResetProtection (U2). Session, account and request number are left to the caller.
+[[nodiscard]] request_problem read_request(const fix::field_index& message, symbols& instruments, fix_version version,
                                            domain::command& into) noexcept;
+
+/// Reads MassQuote (i) and QuoteCancel (Z), likewise. Without a problem there is at least one command; all but the last
+/// have quote_flag::more.
+[[nodiscard]] request_problem read_quotes(const fix::field_index& message, symbols& instruments,
+                                          request_commands& into) noexcept;
 
 }  // namespace corro::fix_gateway

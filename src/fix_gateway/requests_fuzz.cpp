@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -14,6 +15,7 @@
 #include "fix/limits.hpp"
 #include "fix_gateway/answers.hpp"
 #include "fix_gateway/order_names.hpp"
+#include "fix_gateway/quote_names.hpp"
 #include "fix_gateway/requests.hpp"
 
 namespace {
@@ -27,6 +29,16 @@ wire::instrument_table instruments_of_test() {
     i.name = domain::symbol("ESZ6");
     i.tick_size = domain::price_nano{250'000'000};
     i.lot_size = 10;
+    table.define(i);
+    i.id = domain::instrument_id{2};
+    i.name = domain::symbol("ESH7");
+    table.define(i);
+    i.id = domain::instrument_id{3};
+    i.kind = domain::instrument_kind::spread;
+    i.name = domain::symbol("CAL");
+    i.legs[0] = {.instrument = domain::instrument_id{1}, .ratio = 1, .side = domain::side::buy};
+    i.legs[1] = {.instrument = domain::instrument_id{2}, .ratio = 1, .side = domain::side::sell};
+    i.legs_count = 2;
     table.define(i);
     return table;
 }
@@ -42,26 +54,65 @@ std::string framed(const std::string& body) {
     return text + "10=" + std::string(3 - digits.size(), '0') + digits + "\x01";
 }
 
+using fix_gateway::fix_version;
+
+/// A message of the venue, which can be read again.
+class written {
+ public:
+    written(const gateway::answer_log::detailed_answer& said, const domain::instrument& i, fix_version version)
+        : room_(fix::message_bytes_max_default), writer_(room_, "FIX.4.4"), index_(200) {
+        writer_.begin(fix_gateway::message_type_of(said, version));
+        fix_gateway::write_body(said, i, version, writer_);
+        const std::string_view text = writer_.finish();
+        CORRO_ASSERT(!index_.index(text, fix::next_frame(text, room_.size())));
+    }
+    [[nodiscard]] const fix::field_index& fields() const noexcept { return index_; }
+
+ private:
+    std::vector<char> room_;
+    fix::message_writer writer_;
+    fix::field_index index_;
+};
+
 /// The refusal of the request, as the venue would answer it.
-void answer(const domain::command& c, const domain::instrument& i) {
+void answer(const domain::command& c, const domain::instrument& i, fix_version version) {
     gateway::answer_log::detailed_answer said;
     said.event.kind = domain::event_kind::order_rejected;
-    said.event.reason = c.verdict();
+    said.event.reason = c.verdict() == domain::reject_reason::none ? domain::reject_reason::throttled : c.verdict();
     said.event.order.client_order = c.client_order;
     said.event.order.price = domain::no_price;
     said.details.name = c.may_have_name() ? c.request_name() : c.client_order;
     said.details.of_order = c.may_have_name() ? c.client_order : domain::client_order_id{};
     said.details.request_kind = c.may_have_name() ? static_cast<std::uint8_t>(c.kind) : std::uint8_t{0};
-    std::vector<char> room(fix::message_bytes_max_default);
-    fix::message_writer writer(room, "FIX.4.4");
-    writer.begin(fix_gateway::message_type_of(said));
-    fix_gateway::write_body(said, i, fix_gateway::fix_version::v4_4, writer);
-    const std::string_view written = writer.finish();
-    fix::field_index index(200);
-    CORRO_ASSERT(!index.index(written, fix::next_frame(written, room.size())));
+    const written message(said, i, version);
+    const fix::field_index& index = message.fields();
+    if (const auto quote = fix_gateway::parts_of(said.details.name)) {
+        if (quote->id != 0) CORRO_ASSERT(fix_gateway::quote_id(*index.get(117)) == quote->id);
+        if (quote->id != 0) CORRO_ASSERT(*index.get(297) == "5" || *index.get(297) == "9");
+        return;
+    }
+    const bool is_query = c.kind == domain::command_kind::query_order;
+    if (is_query && c.client_order.value == 0) {
+        CORRO_ASSERT(fix_gateway::order_name(*index.get(584)) == said.details.name);
+        return;
+    }
     // The answer to a question is about the order, and has its name.
-    const bool is_question = c.kind == domain::command_kind::query_order;
-    CORRO_ASSERT(fix_gateway::order_name(*index.get(11)) == (is_question ? said.details.of_order : said.details.name));
+    CORRO_ASSERT(fix_gateway::order_name(*index.get(11)) == (is_query ? said.details.of_order : said.details.name));
+}
+
+void check_quotes(const fix_gateway::request_commands& all, const domain::instrument& i, fix_version version) {
+    CORRO_ASSERT(all.count != 0 && all.count <= all.commands.size());
+    for (std::size_t k = 0; k < all.count; ++k) {
+        const domain::command& c = all.commands[k];
+        CORRO_ASSERT(c.session.value == 0 && c.request() == 0 && !c.is_operator());
+        if (c.kind == domain::command_kind::enter_quote) {
+            const bool has_more = (c.enter_quote().flags & domain::quote_flag::more) != 0;
+            CORRO_ASSERT(has_more == (k + 1 < all.count) && fix_gateway::parts_of(c.client_order));
+        } else {
+            CORRO_ASSERT(all.count == 1 && c.kind == domain::command_kind::cancel_orders);
+        }
+        answer(c, i, version);
+    }
 }
 
 }  // namespace
@@ -77,15 +128,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const fix::frame_result frame = fix::next_frame(text, fix::message_bytes_max_default);
     fix::field_index index(200);
     if (frame.state != fix::frame_state::complete || index.index(text, frame)) return 0;
+    const domain::instrument& instrument = *table.find(domain::instrument_id{1});
+    const fix_version version = body.size() % 2 == 0 ? fix_version::v4_4 : fix_version::v5_0_sp;
+    if (fix_gateway::may_have_several(index.message_type())) {
+        fix_gateway::request_commands all;
+        if (!fix_gateway::read_quotes(index, known, all).is_there()) check_quotes(all, instrument, version);
+        return 0;
+    }
     domain::command c;
-    const fix_gateway::request_problem problem = fix_gateway::read_request(index, known, c);
+    const fix_gateway::request_problem problem = fix_gateway::read_request(index, known, version, c);
     if (problem.is_there()) return 0;
     CORRO_ASSERT(c.session.value == 0 && c.request() == 0 && !c.is_operator());
-    if (c.kind == domain::command_kind::enter_order) {
-        CORRO_ASSERT(c.client_order.value != 0);
+    if (c.may_have_name()) {
+        CORRO_ASSERT(c.request_name().value != 0);
     } else {
-        CORRO_ASSERT(c.may_have_name() && c.request_name().value != 0);
+        CORRO_ASSERT(c.client_order.value != 0);
     }
-    answer(c, *table.find(domain::instrument_id{1}));
+    answer(c, instrument, version);
     return 0;
 }

@@ -27,6 +27,16 @@ wire::instrument_table instruments_of_test() {
     i.tick_size = domain::price_nano{250'000'000};
     i.lot_size = 10;
     table.define(i);
+    i.id = domain::instrument_id{4};
+    i.name = domain::symbol("ESH7");
+    table.define(i);
+    i.id = domain::instrument_id{5};
+    i.kind = domain::instrument_kind::spread;
+    i.name = domain::symbol("ESZ6-ESH7");
+    i.legs[0] = {.instrument = domain::instrument_id{3}, .ratio = 1, .side = domain::side::buy};
+    i.legs[1] = {.instrument = domain::instrument_id{4}, .ratio = 2, .side = domain::side::sell};
+    i.legs_count = 2;
+    table.define(i);
     return table;
 }
 
@@ -36,7 +46,7 @@ struct outcome {
 };
 
 /// @param body  Without the header; '|' stands for SOH.
-outcome read(std::string_view type, std::string_view body) {
+outcome read(std::string_view type, std::string_view body, fix_version version = fix_version::v4_4) {
     const std::string text = fix::testing::framed("35=" + std::string(type) +
                                                   "|34=2|49=ALICE|52=20261123-12:00:00|56=CORRO|" + std::string(body));
     fix::field_index index;
@@ -44,7 +54,7 @@ outcome read(std::string_view type, std::string_view body) {
     const wire::instrument_table table = instruments_of_test();
     symbols known(table);
     outcome made;
-    made.problem = read_request(index, known, made.asked);
+    made.problem = read_request(index, known, version, made.asked);
     return made;
 }
 
@@ -182,6 +192,67 @@ TEST(fix_requests, cancels_and_questions) {
     EXPECT_EQ(question.client_order, order_name("a"));
     EXPECT_EQ(question.request_name(), order_name("q"));
     EXPECT_EQ(read("H", "11=a|").asked.request_name(), order_name("a"));
+}
+
+constexpr std::string_view terms_of_multileg = "11=17|54=2|38=50|40=2|44=6000.25|";
+std::string multileg(std::string_view legs) {
+    return std::string(terms_of_multileg) + std::string(legs);
+}
+
+TEST(fix_requests, a_strategy_is_named_by_its_symbol_or_by_its_legs) {
+    const auto instrument_of = [](std::string_view legs) {
+        const auto [problem, c] = read("AB", multileg(legs));
+        EXPECT_FALSE(problem.is_there()) << legs << problem.tag << problem.text;
+        EXPECT_EQ(c.kind, command_kind::enter_order);
+        EXPECT_EQ(c.enter_order().quantity.value, c.verdict() == reject_reason::none ? 5U : 0U);
+        return c.verdict() == reject_reason::none ? c.instrument.value : 0;
+    };
+    EXPECT_EQ(instrument_of("55=ESZ6-ESH7|"), 5U);
+    EXPECT_EQ(instrument_of("55=ESZ6-ESH7|555=2|600=ESZ6|623=1|624=1|600=ESH7|623=2|624=2|"), 5U);
+    EXPECT_EQ(instrument_of("555=2|600=ESZ6|624=1|600=ESH7|623=2.0|624=2|"), 5U) << "a ratio of 1 need not be given";
+    EXPECT_EQ(instrument_of("555=2|600=ESH7|623=2|624=2|600=ESZ6|624=1|"), 5U) << "in any order";
+    EXPECT_EQ(instrument_of("555=2|600=ESZ6|624=2|600=ESH7|623=2|624=2|"), 0U) << "other sides";
+    EXPECT_EQ(instrument_of("555=2|600=ESZ6|624=1|600=ESH7|623=1|624=2|"), 0U) << "other ratios";
+    EXPECT_EQ(instrument_of("555=1|600=ESZ6|624=1|"), 0U) << "too few legs";
+    EXPECT_EQ(instrument_of("555=2|600=ESZ6|624=1|600=NONE|623=2|624=2|"), 0U) << "an unknown leg";
+}
+
+TEST(fix_requests, legs_that_make_no_sense_are_rejected) {
+    const auto tag_of = [](std::string_view legs) { return read("AB", multileg(legs)).problem.tag; };
+    EXPECT_EQ(tag_of(""), tag::symbol);
+    EXPECT_EQ(tag_of("555=3|600=ESZ6|624=1|600=ESH7|624=2|"), tag::no_legs);
+    EXPECT_EQ(tag_of("555=0|"), tag::no_legs);
+    EXPECT_EQ(tag_of("555=1|600=ESZ6|"), tag::leg_side);
+    EXPECT_EQ(tag_of("555=1|600=ESZ6|624=5|"), tag::leg_side);
+    EXPECT_EQ(tag_of("555=1|600=ESZ6|624=1|623=0.5|"), tag::leg_ratio_qty);
+    EXPECT_EQ(tag_of("555=1|600=ESZ6|624=1|623=0|"), tag::leg_ratio_qty);
+    const auto text_of = [](std::string_view legs) { return read("AB", multileg(legs)).problem.text; };
+    EXPECT_FALSE(text_of("55=ESZ6-ESH7|555=1|600=ESZ6|624=1|").empty()) << "other legs than those of Symbol";
+    EXPECT_FALSE(text_of("555=9|600=A|600=A|600=A|600=A|600=A|600=A|600=A|600=A|600=A|").empty());
+}
+
+TEST(fix_requests, all_open_orders_are_asked_for_from_one_on) {
+    const auto [none, all] = read("AF", "584=m|585=7|");
+    ASSERT_FALSE(none.is_there());
+    EXPECT_EQ(all.kind, command_kind::query_order);
+    EXPECT_EQ(all.request_name(), order_name("m"));
+    EXPECT_EQ(all.client_order.value, 0U);
+    EXPECT_EQ(all.query_order().flags, domain::query_flag::all_of_account);
+    const auto [no_problem, behind] = read("AF", "584=m|585=7|20026=99|");
+    ASSERT_FALSE(no_problem.is_there());
+    EXPECT_EQ(behind.query_order().flags, domain::query_flag::all_of_account | domain::query_flag::behind);
+    EXPECT_EQ(behind.query_order().order.value, 99U);
+    EXPECT_EQ(read("AF", "585=7|").problem.tag, tag::mass_status_req_id);
+    EXPECT_EQ(read("AF", "584=m|").problem.tag, tag::mass_status_req_type);
+    EXPECT_EQ(read("AF", "584=m|585=1|").problem.tag, tag::mass_status_req_type);
+    EXPECT_EQ(read("AF", "584=m|585=7|20026=0|").problem.tag, tag::behind_order_id);
+}
+
+TEST(fix_requests, messages_that_a_version_does_not_have_are_unsupported) {
+    for (const std::string_view type : {"AB", "AF", "q"}) {
+        EXPECT_EQ(read(type, "", fix_version::v4_2).problem.business_reason, business_reason_unsupported_type) << type;
+        EXPECT_NE(read(type, "", fix_version::v5_0).problem.tag, 0U) << type;
+    }
 }
 
 TEST(fix_requests, other_messages_and_possible_resends_are_refused) {
