@@ -80,7 +80,7 @@ std::string password_of(const node::configuration& c, std::size_t k) {
     return text;
 }
 
-/// A client's program: enters, replaces, cancels and asks for orders at random, and checks what it is told.
+/// A client's program: enters, replaces, cancels and asks for orders and quotes at random, and checks what it is told.
 class fix_trader final : public fix::application {
  public:
     fix_trader(std::vector<std::string> symbols, std::uint64_t seed, std::uint64_t first_name)
@@ -108,7 +108,8 @@ class fix_trader final : public fix::application {
     std::uint64_t reports_count = 0;
     bool is_asking_again = false;  ///< what comes from here on was here before
     std::uint64_t repeated_count = 0;
-    std::int64_t bought = 0;  ///< lots, with the sold ones below zero
+    std::uint64_t quotes_count = 0;  ///< answers to quotes
+    std::int64_t bought = 0;         ///< lots, with the sold ones below zero
     std::vector<std::string> problems;
 
  private:
@@ -123,9 +124,11 @@ class fix_trader final : public fix::application {
     [[nodiscard]] bool may_ask() const { return !is_finishing_ && outstanding_.size() < outstanding_max; }
 
     void ask(fix::session& on, fix::instant now) {
-        const std::uint64_t choice = random_.below(10);
+        const std::uint64_t choice = random_.below(13);
         const std::string name = std::to_string(next_name_++);
-        if (choice < 6 || open_.empty()) {
+        if (choice >= 10) {
+            ask_as_market_maker(on, now, name);
+        } else if (choice < 6 || open_.empty()) {
             fix::message_writer& order = on.begin_message("D", now);
             order.put(11, name);
             put_common(order, {random_.below(2) == 0 ? '1' : '2',
@@ -152,6 +155,39 @@ class fix_trader final : public fix::application {
         if (number == 0) problems.emplace_back("a request was not sent");
         sent_.emplace(number, name);
         outstanding_.emplace(name, '?');
+    }
+    /// A quote, several, their cancel, or the question for all orders.
+    void ask_as_market_maker(fix::session& on, fix::instant now, const std::string& name) {
+        const auto any_symbol = [this] { return symbols_[static_cast<std::size_t>(random_.below(symbols_.size()))]; };
+        const auto put_quote = [this, &any_symbol](fix::message_writer& into) {
+            const std::uint64_t bid = 99 + random_.below(4);
+            into.put(55, any_symbol());
+            into.put(132, bid);
+            into.put(133, bid + 1 + random_.below(2));
+            into.put(134, random_.below(5));
+            into.put(135, random_.below(5));
+        };
+        const std::uint64_t choice = random_.below(8);
+        if (choice == 0) {
+            fix::message_writer& question = on.begin_message("AF", now);
+            question.put(584, name);
+            question.put(585, 7);
+            return;
+        }
+        quotes_.insert(name);
+        fix::message_writer& request = on.begin_message(choice < 4 ? "S" : choice < 7 ? "i" : "Z", now);
+        request.put(117, name);
+        if (choice < 4) return put_quote(request);
+        if (choice == 7) return request.put(298, 4);
+        const std::uint64_t count = 1 + random_.below(4);
+        request.put(296, 1);
+        request.put(302, 1);
+        request.put(304, count);
+        request.put(295, count);
+        for (std::uint64_t k = 1; k <= count; ++k) {
+            request.put(299, k);
+            put_quote(request);
+        }
     }
     static void put_common(fix::message_writer& into, const terms& of) {
         into.put(54, of.side);
@@ -193,6 +229,10 @@ class fix_trader final : public fix::application {
         if (message.message_type() == "j") {
             return settle(sent_[fix::unsigned_value(message.get(45).value_or("")).value_or(0)]);
         }
+        if (message.message_type() == "AI" || message.message_type() == "b") {
+            ++quotes_count;
+            return settle(std::string(message.get(117).value_or("")));
+        }
         const std::string name(message.get(11).value_or(""));
         if (message.message_type() == "9") return settle(name);
         if (message.message_type() != "8") {
@@ -207,6 +247,11 @@ class fix_trader final : public fix::application {
             const auto lots = fix::signed_value(message.get(32).value_or("")).value_or(0);
             bought += side == '1' ? lots : -lots;
         }
+        if (const auto all = message.get(584)) {
+            if (message.get(912) == "Y") settle(std::string(*all));
+            return;
+        }
+        if (quotes_.contains(name)) return;  // their state is told by other messages
         const std::string previous(message.get(41).value_or(""));
         if (!previous.empty()) open_.erase(previous);
         const bool is_open = message.get(39) == "0" || message.get(39) == "1";
@@ -229,6 +274,7 @@ class fix_trader final : public fix::application {
     std::map<std::string, terms> open_;              ///< orders, by their newest name
     std::map<std::uint64_t, std::string> contents_;  ///< of messages, by number
     std::set<std::string> executions_;
+    std::set<std::string> quotes_;  ///< names of requests for quotes
 };
 
 /// A venue, two FIX clients, and faults from a seed.
@@ -372,6 +418,7 @@ class fix_sessions : public testing::TestWithParam<shape_of_test> {};
 TEST_P(fix_sessions, D1_R1_nothing_is_lost_said_twice_or_renumbered_over_crashes) {
     std::uint64_t reports = 0;
     std::uint64_t connections = 0;
+    std::uint64_t quotes = 0;
     for (std::uint64_t seed = 1; seed <= 24; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         fix_world w(seed, GetParam().shape);
@@ -389,11 +436,13 @@ TEST_P(fix_sessions, D1_R1_nothing_is_lost_said_twice_or_renumbered_over_crashes
             bought += each->bought;
             reports += each->reports_count;
             connections += each->connections_count;
+            quotes += each->quotes_count;
         }
         EXPECT_EQ(bought, 0) << "a fill is missing, or one too many";
         if (HasFailure()) break;
     }
     EXPECT_GT(reports, 4'000U);
+    EXPECT_GT(quotes, 500U);
     EXPECT_GT(connections, 100U) << "the faults have cut connections";
 }
 
