@@ -14,11 +14,14 @@ FIELDS = {
     52: "SendingTime UTCTIMESTAMP", 54: "Side CHAR", 55: "Symbol STRING", 56: "TargetCompID STRING", 58: "Text STRING",
     60: "TransactTime UTCTIMESTAMP", 97: "PossResend BOOLEAN", 98: "EncryptMethod INT", 102: "CxlRejReason INT",
     103: "OrdRejReason INT", 108: "HeartBtInt INT", 112: "TestReqID STRING", 122: "OrigSendingTime UTCTIMESTAMP",
-    123: "GapFillFlag BOOLEAN", 141: "ResetSeqNumFlag BOOLEAN", 150: "ExecType CHAR", 151: "LeavesQty QTY",
-    371: "RefTagID INT", 372: "RefMsgType STRING", 373: "SessionRejectReason INT", 378: "ExecRestatementReason INT",
+    117: "QuoteID STRING", 123: "GapFillFlag BOOLEAN", 134: "BidSize QTY", 135: "OfferSize QTY", 141: "ResetSeqNumFlag BOOLEAN", 150: "ExecType CHAR", 151: "LeavesQty QTY",
+    295: "NoQuoteEntries NUMINGROUP", 296: "NoQuoteSets NUMINGROUP", 297: "QuoteStatus INT",
+    299: "QuoteEntryID STRING", 300: "QuoteRejectReason INT", 302: "QuoteSetID STRING", 304: "TotNoQuoteEntries INT",
+    368: "QuoteEntryRejectReason INT", 371: "RefTagID INT", 372: "RefMsgType STRING", 373: "SessionRejectReason INT", 378: "ExecRestatementReason INT",
     380: "BusinessRejectReason INT", 434: "CxlRejResponseTo CHAR", 530: "MassCancelRequestType CHAR",
-    531: "MassCancelResponse CHAR", 532: "MassCancelRejectReason INT", 789: "NextExpectedMsgSeqNum INT",
-    790: "OrdStatusReqID STRING", 851: "LastLiquidityInd INT", 1137: "DefaultApplVerID STRING",
+    531: "MassCancelResponse CHAR", 532: "MassCancelRejectReason INT", 584: "MassStatusReqID STRING", 789: "NextExpectedMsgSeqNum INT",
+    790: "OrdStatusReqID STRING", 851: "LastLiquidityInd INT", 911: "TotNumReports INT",
+    912: "LastRptRequested BOOLEAN", 1137: "DefaultApplVerID STRING",
     1369: "MassActionReportID STRING",
     83: "RptSeq INT", 262: "MDReqID STRING", 268: "NoMDEntries NUMINGROUP", 269: "MDEntryType CHAR", 270: "MDEntryPx PRICE",
     271: "MDEntrySize QTY", 272: "MDEntryDate UTCDATEONLY", 273: "MDEntryTime UTCTIMEONLY",
@@ -33,6 +36,9 @@ VALUES = {
     54: {"FIX.4.2": "123456789", "FIX.4.4": "123456789ABCDEFG", "FIX.5.0SP2": "123456789ABCDEFG"},
     102: {"FIX.4.2": "0123", "FIX.4.4": [*range(7), 99], "FIX.5.0SP2": [*range(9), 18, 99]},
     103: {"FIX.4.2": range(9), "FIX.4.4": [*range(12), 13, 14, 15, 99], "FIX.5.0SP2": [*range(17), 18, 99]},
+    297: {"FIX.4.2": range(6), "FIX.4.4": range(16), "FIX.5.0SP2": range(21)},
+    300: {"FIX.4.2": range(1, 10), "FIX.4.4": [*range(1, 10), 99], "FIX.5.0SP2": [*range(1, 14), 99]},
+    368: {"FIX.4.2": range(1, 10), "FIX.4.4": [*range(1, 10), 99], "FIX.5.0SP2": [*range(1, 14), 99]},
     378: {"FIX.4.2": range(6), "FIX.4.4": [*range(11), 99], "FIX.5.0SP2": [*range(12), 99]},
     434: {"FIX.4.2": "12", "FIX.4.4": "12", "FIX.5.0SP2": "12"},
     530: {"FIX.4.4": "1234567", "FIX.5.0SP2": "123456789ABC"},
@@ -54,6 +60,10 @@ REFUSALS = [("9", "OrderCancelReject", (37, 11, 41, 39, 434), (58, 60, 102)),
 REPORT = (37, 17, 150, 39, 55, 54, 151, 14, 6)
 REPORT_MORE = (1, 11, 31, 32, 38, 41, 44, 58, 60, 103, 378)
 MASS_CANCEL = (37, 530, 531)
+MASS_STATUS = (584, 911, 912)
+# Repeating groups: {count: members}
+ENTRIES = {295: (299, 55, 134, 135, 368)}
+QUOTE_STATUS = (1, 55, 58, 60, 134, 135, 297)
 # Of market data: the entries of W and X. The first field begins an entry.
 ENTRY = (270, 271, 272, 273, 276, 277, 290, 346)
 SNAPSHOT = {"FIX.4.2": (269, *ENTRY), "FIX.4.4": (269, *ENTRY), "FIX.5.0SP2": (269, 278, *ENTRY, 1023, 83)}
@@ -69,18 +79,29 @@ def market_data(version):
 
 
 MESSAGES = {
-    "FIX.4.2": [*SESSION, *REFUSALS, *market_data("FIX.4.2"), ("8", "ExecutionReport", (*REPORT, 20), REPORT_MORE)],
-    "FIX.4.4": [*SESSION, *REFUSALS, *market_data("FIX.4.4"), ("8", "ExecutionReport", REPORT, (*REPORT_MORE, 790, 851)),
-                ("r", "OrderMassCancelReport", MASS_CANCEL, (11, 58, 60, 532))],
+    "FIX.4.2": [*SESSION, *REFUSALS, *market_data("FIX.4.2"), ("8", "ExecutionReport", (*REPORT, 20), REPORT_MORE),
+                ("b", "QuoteAcknowledgement", (297,), (117, 58, 300, {296: (302, 304, {295: (299, 55, 368)})}))],
+    "FIX.4.4": [*SESSION, *REFUSALS, *market_data("FIX.4.4"), ("8", "ExecutionReport", REPORT, (*REPORT_MORE, *MASS_STATUS, 790, 851)),
+                ("r", "OrderMassCancelReport", MASS_CANCEL, (11, 58, 60, 532)),
+                ("AI", "QuoteStatusReport", (117,), QUOTE_STATUS),
+                ("b", "MassQuoteAcknowledgement", (297,), (117, 1, 58, 300, {296: (302, 304, ENTRIES)}))],
     "FIXT.1.1": SESSION,
-    "FIX.5.0SP2": [*REFUSALS, *market_data("FIX.5.0SP2"), ("8", "ExecutionReport", REPORT, (*REPORT_MORE, 790, 851)),
-                   ("r", "OrderMassCancelReport", (*MASS_CANCEL, 1369), (11, 58, 60, 532))],
+    "FIX.5.0SP2": [*REFUSALS, *market_data("FIX.5.0SP2"), ("8", "ExecutionReport", REPORT, (*REPORT_MORE, *MASS_STATUS, 790, 851)),
+                   ("r", "OrderMassCancelReport", (*MASS_CANCEL, 1369), (11, 58, 60, 532)),
+                   ("AI", "QuoteStatusReport", (), (117, *QUOTE_STATUS, 300)),
+                   ("b", "MassQuoteAcknowledgement", (297,), (117, 1, 58, 300, {296: (302, 304, ENTRIES)}))],
 }
 
 
 def field_list(required, others):
-    return "".join(f'<field name="{FIELDS[tag].split()[0]}" required="{"Y" if tag in required else "N"}"/>\n'
-                   for tag in (*required, *others))
+    text = ""
+    for tag in (*required, *others):
+        if isinstance(tag, dict):
+            [(count, members)] = tag.items()
+            text += f'<group name="{FIELDS[count].split()[0]}" required="N">\n{field_list((), members)}</group>\n'
+        else:
+            text += f'<field name="{FIELDS[tag].split()[0]}" required="{"Y" if tag in required else "N"}"/>\n'
+    return text
 
 
 def group_of(group):
@@ -104,7 +125,7 @@ def write(version, folder):
         text += field_list((10,), ()) + "</trailer>\n"
     text += "<messages>\n"
     for kind, name, required, others, *group in MESSAGES[version]:
-        category = "app" if kind in "89jrWXY" else "admin"
+        category = "admin" if kind in "A012345" else "app"
         if kind == "A":
             others = (*others, 789) if version in ("FIX.4.4", "FIXT.1.1") else others
             required = (*required, 1137) if transport == "FIXT" else required

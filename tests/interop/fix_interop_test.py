@@ -100,6 +100,20 @@ def one_of_each(version):
     yield "BOB D 11=eleven.chars|21=1|55=CLF7|54=1|38=1|40=2|44=70|60=20260102-12:00:00"
     yield "BOB E 66=1|394=3"
     yield "wait"
+    yield "ALICE S 117=quote-1|55=CLF7|132=65|134=3|133=75|135=2|60=20260102-12:00:00"
+    yield "ALICE S 117=crossed|55=CLF7|132=75|134=3|133=65|135=2|60=20260102-12:00:00"
+    yield "wait"
+    yield order("BOB", "2", _44=65, _38=40)
+    yield "wait"
+    if version != "FIX.4.2":
+        yield "ALICE AF 584=all|585=7"
+    yield ("BOB i 117=7|296=2|302=1|304=2|295=2|299=1|55=CLF7|132=64|134=1|133=76|135=1|299=2|55=NONE|132=1|134=1|"
+           "302=2|304=1|295=1|299=9|55=ESZ6|132=5000|134=1|133=7000|135=1")
+    yield "wait"
+    yield "ALICE Z 117=away|298=4"
+    yield "BOB Z 117=away-2|298=4"
+    yield "ALICE Z 117=nothing|298=4"
+    yield "wait"
     if version != "FIX.4.2":
         yield request("ALICE", "q", CANCEL + 1, _530=1, _55="NONE")
         yield request("ALICE", "q", CANCEL + 2, _530=1, _55="CLF7")
@@ -132,7 +146,7 @@ class Client:
     """The files of one client, and its process."""
 
     def __init__(self, folder, version, port, plan):
-        self.folder = folder
+        self.folder, self.version = folder, version
         self.settings, self.plan, self.log = (os.path.join(folder, name) for name in ("settings", "plan", "log"))
         sessions = "".join(f"[SESSION]\nSenderCompID={name}\nPassword={key_of(account)}\n"
                            for name, account in ACCOUNTS.items())
@@ -222,6 +236,19 @@ class FixInterop(unittest.TestCase):
         names = {(words[0], words[2].split("|")[0][3:]) for words in plan if len(words) > 1 and words[2].startswith("11=")}
         refused = {("BOB", "1"), ("BOB", "eleven.chars")}
         self.assertEqual(names - answered - refused, set(), "requests without a report")
+
+        kind = "b" if client.version == "FIX.4.2" else "AI"
+        nothing = "5" if client.version == "FIX.4.2" else "9"
+        quotes = {(message["35"], message["117"], message["297"]) for _, message in client.received() if "117" in message}
+        self.assertEqual(quotes, {(kind, "quote-1", "0"), (kind, "crossed", "5"), ("b", "7", "0"), ("b", "7", "5"),
+                                  (kind, "away", "4"), (kind, "away-2", "4"), (kind, "nothing", nothing)})
+        self.assertIn("quote-1", {message["11"] for _, message in client.received()
+                                  if message.get("150") in ("F", "1", "2") and "11" in message}, "a fill of the quote")
+        if client.version != "FIX.4.2":
+            [end] = [message for _, message in client.received() if "912" in message and message.get("43") != "Y"]
+            states = {message["37"] for _, message in client.received() if "584" in message and "912" not in message}
+            self.assertEqual(int(end["911"]), len(states))
+            self.assertGreaterEqual(len(states), 2, "the sides of the quote")
 
         traded = collections.Counter()
         for reports in orders.values():

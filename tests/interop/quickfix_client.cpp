@@ -4,9 +4,9 @@
 //     quickfix_client SETTINGS PLAN LOG [die COUNT | lose COUNT]
 //
 // SETTINGS is a file of QuickFIX, with Password in each session. A line of PLAN is "SENDER TYPE TAG=VALUE|TAG=VALUE..."
-// or "wait", which waits until every request is answered. Lines of LOG are "> NUMBER", a line of the plan, before it is
-// sent; "< SENDER MESSAGE", with | for SOH; and "! SENDER MESSAGE", a message by which QuickFIX refuses one of the
-// venue.
+// or "wait", which waits until every request is answered. Of repeating groups the client knows those of a MassQuote.
+// Lines of LOG are "> NUMBER", a line of the plan, before it is sent; "< SENDER MESSAGE", with | for SOH; and "! SENDER
+// MESSAGE", a message by which QuickFIX refuses one of the venue.
 //
 // With `die` the process ends by SIGKILL as soon as it has sent COUNT lines of the plan. With `lose` it prints "sent"
 // then, and goes on when it reads a line.
@@ -17,6 +17,7 @@
 #include <quickfix/Application.h>
 #include <quickfix/FileLog.h>
 #include <quickfix/FileStore.h>
+#include <quickfix/Group.h>
 #include <quickfix/Message.h>
 #include <quickfix/Session.h>
 #include <quickfix/SessionSettings.h>
@@ -49,7 +50,7 @@ struct step {
     std::string sender;  ///< empty: wait
     std::string type;
     std::vector<std::pair<int, std::string>> fields;
-    std::string name;  ///< ClOrdID (11) or MDReqID (262); empty: the answer has none
+    std::string name;  ///< the first of name_tags; empty: the answer has none
     bool is_answered = true;
 };
 
@@ -80,6 +81,43 @@ std::string value_of(const std::vector<std::pair<int, std::string>>& fields, int
     return std::string();
 }
 
+/// ClOrdID, QuoteID, MassStatusReqID, MDReqID.
+constexpr int name_tags[] = {11, 117, 584, 262};
+
+std::string name_of(const std::vector<std::pair<int, std::string>>& fields) {
+    for (const int tag : name_tags) {
+        const std::string name = value_of(fields, tag);
+        if (!name.empty()) return name;
+    }
+    return std::string();
+}
+
+/// The fields from NoQuoteSets (296) on: sets, which begin with QuoteSetID, of entries, which begin with QuoteEntryID.
+void add_quotes(const std::vector<std::pair<int, std::string>>& fields, FIX::Message& message) {
+    std::vector<FIX::Group> entries;
+    std::vector<std::pair<int, std::string>> set;
+    const auto end_set = [&] {
+        if (set.empty()) return;
+        FIX::Group group(296, 302);
+        for (const auto& field : set) group.setField(field.first, field.second);
+        for (const FIX::Group& entry : entries) group.addGroup(entry);
+        message.addGroup(group);
+        entries.clear();
+        set.clear();
+    };
+    for (const auto& field : fields) {
+        if (field.first == 302) end_set();
+        if (field.first == 299) entries.emplace_back(295, 299);
+        if (field.first == 295) continue;  // QuickFIX counts
+        if (entries.empty()) {
+            set.push_back(field);
+        } else {
+            entries.back().setField(field.first, field.second);
+        }
+    }
+    end_set();
+}
+
 std::vector<step> read_plan(const std::string& path) {
     std::ifstream file(path);
     std::vector<step> plan;
@@ -90,7 +128,7 @@ std::vector<step> read_plan(const std::string& path) {
             next.sender = words.at(0);
             next.type = words.at(1);
             next.fields = fields_of(words.at(2));
-            next.name = value_of(next.fields, next.type == "V" ? 262 : 11);
+            next.name = name_of(next.fields);
             // The end of a subscription has no answer.
             next.is_answered = next.type != "V" || value_of(next.fields, 263) != "2";
         }
@@ -143,9 +181,10 @@ class client : public FIX::Application {
     void toApp(FIX::Message& message, const FIX::SessionID& on) throw(FIX::DoNotSend) override {
         if (message.getHeader().getField(35) == "j") return write(line('!', message, on));
         const std::lock_guard<std::mutex> lock(mutex_);
-        by_number_[key(on, message.getHeader().getField(34))] = message.isSetField(11)    ? message.getField(11)
-                                                                : message.isSetField(262) ? message.getField(262)
-                                                                                          : "";
+        std::string& name = by_number_[key(on, message.getHeader().getField(34))];
+        for (const int tag : name_tags) {
+            if (name.empty() && message.isSetField(tag)) name = message.getField(tag);
+        }
     }
     void fromAdmin(const FIX::Message& message,
                    const FIX::SessionID& on) throw(FIX::FieldNotFound, FIX::IncorrectDataFormat, FIX::IncorrectTagValue,
@@ -182,20 +221,22 @@ class client : public FIX::Application {
                 const step& was = plan_.at(sent_ - 1);
                 if (!was.name.empty() && was.is_answered) unanswered_.insert({was.sender, was.name});
             } else if (words.at(0) == "<") {
-                unanswered_.erase({words.at(1), value_of(fields_of(text.substr(text.find("8="))), 11)});
+                const std::vector<std::pair<int, std::string>> fields = fields_of(text.substr(text.find("8=")));
+                for (const int tag : name_tags) unanswered_.erase({words.at(1), value_of(fields, tag)});
             }
         }
     }
     // The entries of the groups of a MarketDataRequest have one field each.
-    static void set_fields(const step& next, FIX::Message* message) {
+    static void set_fields(const std::string& type, const std::vector<std::pair<int, std::string>>& fields,
+                           FIX::Message* message) {
         int group = 0;
-        for (const auto& field : next.fields) {
-            const bool is_entry = next.type == "V" && (field.first == 269 || field.first == 55);
+        for (const auto& field : fields) {
+            const bool is_entry = type == "V" && (field.first == 269 || field.first == 55);
             if (is_entry) {
                 FIX::Group entry(group, field.first);
                 entry.setField(field.first, field.second);
                 message->addGroup(entry);
-            } else if (next.type == "V" && (field.first == 267 || field.first == 146)) {
+            } else if (type == "V" && (field.first == 267 || field.first == 146)) {
                 group = field.first;
             } else {
                 message->setField(field.first, field.second);
@@ -205,7 +246,10 @@ class client : public FIX::Application {
     void send(const step& next) {
         FIX::Message message;
         message.getHeader().setField(35, next.type);
-        set_fields(next, &message);
+        auto groups = next.fields.begin();
+        while (groups != next.fields.end() && groups->first != 296) ++groups;
+        set_fields(next.type, {next.fields.begin(), groups}, &message);
+        if (groups != next.fields.end()) add_quotes({groups + 1, next.fields.end()}, message);
         if (next.is_answered) {
             const std::lock_guard<std::mutex> lock(mutex_);
             unanswered_.insert({next.sender, next.name});
@@ -216,11 +260,13 @@ class client : public FIX::Application {
     void take(const FIX::Message& message, const FIX::SessionID& on) {
         write(line('<', message, on));
         const std::lock_guard<std::mutex> lock(mutex_);
-        if (message.isSetField(11)) {
-            unanswered_.erase(key(on, message.getField(11)));
-        } else if (message.isSetField(262)) {
-            unanswered_.erase(key(on, message.getField(262)));
-        } else {
+        bool has_name = false;
+        for (const int tag : name_tags) {
+            if (!message.isSetField(tag)) continue;
+            unanswered_.erase(key(on, message.getField(tag)));
+            has_name = true;
+        }
+        if (!has_name && message.isSetField(45)) {
             unanswered_.erase(key(on, by_number_[key(on, message.getField(45))]));
         }
         changed_.notify_all();
@@ -252,7 +298,7 @@ class client : public FIX::Application {
     std::condition_variable changed_;
     std::set<std::string> logged_on_;  ///< at least once
     std::set<named> unanswered_;
-    std::map<named, std::string> by_number_;  ///< ClOrdID of what was sent, by MsgSeqNum
+    std::map<named, std::string> by_number_;  ///< of what was sent, by MsgSeqNum
 };
 
 }  // namespace
