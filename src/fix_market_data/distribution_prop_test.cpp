@@ -322,6 +322,40 @@ TEST(market_data_distribution, works_in_proportion_to_the_subscriptions_of_what_
     if (random_market(12).instruments.size() > 1) EXPECT_EQ(steps_of(8, 32), once);
 }
 
+// A turn of the venue may add more to the feed than its log keeps.
+TEST(market_data_distribution, goes_on_from_the_image_when_the_feed_log_has_overtaken_it) {
+    random_market market(5);
+    distribution d(market.feed);
+    market.trade(200);
+    d.catch_up();
+    connected_client of_levels(d, fix_version::v4_4, std::size_t{1} << 30U);
+    connected_client of_trades(d, fix_version::v4_4, std::size_t{1} << 30U);
+    asked a;
+    a.id = "a";
+    a.instrument = market.instruments.front();
+    a.levels = 10;
+    a.types = "01";
+    a.is_incremental = true;
+    const std::string symbol(a.instrument.name.view());
+    of_levels.ask(request("a", symbol));
+    of_trades.ask("262=b|263=1|264=10|265=1|267=1|269=2|146=1|55=" + symbol + "|");
+    serve_all(d);
+    of_levels.read();
+    of_trades.read();
+    const std::uint64_t before = market.feed.log().end_position();
+    while (market.feed.log().has(before)) market.trade(100);
+    serve_all(d);
+    of_levels.read();
+    EXPECT_FALSE(of_levels.has_given_up);
+    expect_same(market, of_levels.client.books.at({"a", symbol}), a, fix_version::v4_4);
+    EXPECT_TRUE(of_trades.has_given_up);
+
+    market.trade(100);
+    serve_all(d);
+    of_levels.read();
+    expect_same(market, of_levels.client.books.at({"a", symbol}), a, fix_version::v4_4);
+}
+
 TEST(market_data_distribution, refuses_what_it_cannot_serve) {
     random_market market(3);
     distribution d(market.feed);

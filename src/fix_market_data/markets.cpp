@@ -28,10 +28,29 @@ void markets::begin() noexcept {
 
 void markets::catch_up() {
     const market_data::feed_log& log = publisher_.log();
+    if (!log.has(position_)) {
+        position_ = log.position_of(log.first_sequence());
+        has_lost_messages_ = true;
+    }
     for (std::span<const std::byte> packet = log.packet_at(position_); !packet.empty();
          packet = log.packet_at(position_)) {
         position_ += packet.size();
         take(packet.subspan(wire::soup_bin_tcp::header_bytes));
+    }
+    if (has_lost_messages_ && is_between_commands_) {
+        has_lost_messages_ = false;
+        begin_again();
+    }
+}
+
+// Levels and values are in the image. Trades are not: those who wanted them lack one at least.
+void markets::begin_again() {
+    for (const auto& each : by_id_) {
+        if (each == nullptr) continue;
+        if (each->has_ladder) make_ladder(*each);
+        each->trades.clear();
+        ++each->trades_count;
+        note(*each);
     }
 }
 
@@ -139,7 +158,10 @@ const market_data::book_image& markets::book(const market& of) const noexcept {
 
 void markets::prepare(market& what) {
     CORRO_ASSERT(is_between_commands_, "within a command, the image is ahead");
-    if (what.has_ladder) return;
+    if (!what.has_ladder) make_ladder(what);
+}
+
+void markets::make_ladder(market& what) {
     for (const domain::side side : {domain::side::buy, domain::side::sell}) {
         what.ladder[static_cast<int>(side)] = book(what).levels(side);
         std::ranges::reverse(what.ladder[static_cast<int>(side)]);

@@ -59,7 +59,8 @@ class markets {
 
     /// Begins with the next message of the feed. @pre No ladder is made (asserted).
     void begin() noexcept;
-    /// Reads what was added to the feed log.
+    /// Reads what was added to the feed log. If more was added than it keeps, levels and values are taken from the
+    /// image, and trades are lost.
     void catch_up();
     /// Whether the books are as they were between two commands. Only then is anything told about them.
     [[nodiscard]] bool is_between_commands() const noexcept { return is_between_commands_; }
@@ -96,10 +97,13 @@ class markets {
     void apply(const domain::event& event, market& to);
     void set_level(market& of, domain::side side, const domain::level& level);
     void note(market& changed);
+    void begin_again();
+    void make_ladder(market& what);
 
     const market_data::feed_publisher& publisher_;
     std::uint64_t position_ = 0;  ///< in the feed log, of the next message
     bool is_between_commands_ = true;
+    bool has_lost_messages_ = false;  ///< the feed log went on by more than it keeps
     std::vector<std::unique_ptr<market>> by_id_;
     std::vector<market*> changed_;
     std::unordered_map<std::string, domain::instrument_id, name_hash, std::equal_to<>> by_name_;

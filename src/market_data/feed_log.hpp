@@ -49,6 +49,9 @@ class feed_log {
     /// The position behind the last message.
     [[nodiscard]] std::uint64_t end_position() const noexcept { return end_; }
 
+    /// Whether the bytes from `position` on are still available.
+    [[nodiscard]] bool has(std::uint64_t position) const noexcept { return position >= oldest_position(); }
+
     /// The position of message `sequence`; `first_sequence() <= sequence <= next_sequence()`.
     [[nodiscard]] std::uint64_t position_of(std::uint64_t sequence) const noexcept;
 

@@ -48,7 +48,7 @@ class Venue:
         """Gives each of the first instruments a partition of its own, and the last one all others."""
         with open(self.config, encoding="utf-8") as file:
             text = file.read()
-        text = re.sub(r'^(feed|snapshot)_listen = .*\n', "", text, flags=re.MULTILINE)
+        text = re.sub(r'^(feed|snapshot|market_data)_listen = .*\n', "", text, flags=re.MULTILINE)
         instruments = [int(each) for each in re.findall(r'^\[\[instrument\]\]\nid = (\d+)', text, flags=re.MULTILINE)]
         products = sorted({int(each) for each in re.findall(r'^product = (\d+)', text, flags=re.MULTILINE)})
         assert len(instruments) >= partitions
