@@ -100,7 +100,7 @@ io::task<bool> fix_session::wait_for_logon() {
     }
 }
 
-// The names are those of a session, and Password (554) is a key of its account.
+// The names are those of a session, and Password (554) is a key of its account, or has signed RawData (96) with one.
 io::task<bool> fix_session::verify(const fix::field_index* logon, gateway::logon_request* request) {
     const auto sender = logon->get(fix::tag::sender_comp_id);
     const std::optional<session_name> name = sender ? shared_.names.find(*sender) : std::nullopt;
@@ -109,12 +109,8 @@ io::task<bool> fix_session::verify(const fix::field_index* logon, gateway::logon
     if (name) claim(name->account);
     const gateway::account* const found = name && is_addressed ? shared_.accounts.find(name->account) : nullptr;
     const gateway::account* const a = found != nullptr && found->is_other_gateway ? nullptr : found;
-    // Compared as proofs under a nonce, in a time that does not depend on where they differ.
-    const std::array<std::byte, 32> nonce = gateway::make_nonce(shared_.context.runs_on());
-    const auto given = wire::parse_api_key(logon->get(fix::tag::password).value_or(std::string_view()));
-    const wire::proof proof = wire::make_proof(given.value_or(wire::api_key{}), nonce);
-    const std::optional<std::uint64_t> key = gateway::proven_key(a, 0, nonce, proof);
-    if (key && given && gateway::session_registry::has_session(*a, name->number)) {
+    const std::optional<std::uint64_t> key = key_of(*logon, a);
+    if (key && gateway::session_registry::has_session(*a, name->number)) {
         request->account = name->account;
         request->session_number = name->number;
         request->key_id = *key;
@@ -126,6 +122,28 @@ io::task<bool> fix_session::verify(const fix::field_index* logon, gateway::logon
     if (wait.count() != 0) stopped = co_await io::sleep_for(wait);
     if (!stopped) end(end_reason::authentication_failed);
     co_return false;
+}
+
+// The id of the key that the Logon proves. Takes the same time for every account, and wherever keys or signatures
+// differ; with `a` nullptr nothing is proven.
+std::optional<std::uint64_t> fix_session::key_of(const fix::field_index& logon, const gateway::account* a) {
+    if (!logon.get(fix::tag::raw_data)) {
+        // Compared as proofs under a nonce.
+        const std::array<std::byte, 32> nonce = gateway::make_nonce(shared_.context.runs_on());
+        const auto given = wire::parse_api_key(logon.get(fix::tag::password).value_or(std::string_view()));
+        const wire::proof proof = wire::make_proof(given.value_or(wire::api_key{}), nonce);
+        const std::optional<std::uint64_t> key = gateway::proven_key(a, 0, nonce, proof);
+        return given ? key : std::nullopt;
+    }
+    const std::optional<fix::signed_logon> read = fix::read_signed_logon(logon);
+    const fix::signed_logon given = read.value_or(fix::signed_logon());
+    const std::span<const std::byte> text =
+        std::as_bytes(std::span(given.signed_text.data(), given.signed_text.size()));
+    const std::optional<std::uint64_t> key = gateway::proven_key(a, 0, text, given.signature);
+    if (!read || !key) return std::nullopt;
+    const fix::signed_logon_verdict verdict =
+        shared_.seen.take(given, a->id.value, fix::moment_on(shared_.context).wall);
+    return verdict == fix::signed_logon_verdict::accepted ? key : std::nullopt;
 }
 
 // The session is open. Its Logon is read again as the first message of the session.

@@ -13,6 +13,15 @@ namespace corro::fix_gateway {
 
 using gateway::end_reason;
 
+namespace {
+
+/// FIX 5.0, its service packs 1 and 2.
+bool is_known_application(std::string_view version) noexcept {
+    return version == "7" || version == "8" || version == "9";
+}
+
+}  // namespace
+
 io::task<void> fix_session::read_requests() {
     bool goes_on = co_await take_at_hand();
     while (goes_on && !is_over() && !is_ending()) {
@@ -90,6 +99,11 @@ void fix_session::act_on(fix::taken what, fix::instant now) {
             session_->refuse_logon("HeartBtInt (108) is outside of what the venue allows", now);
             return;
         }
+        const fix::session_identity& names = session_->settings().identity;
+        if (names.begin_string == "FIXT.1.1" && !is_known_application(names.default_appl_ver_id)) {
+            session_->refuse_logon("DefaultApplVerID (1137) is no version of the venue", now);
+            return;
+        }
         session_->accept_logon(now);
         take_answers();
         time_changed_.set();
@@ -102,6 +116,11 @@ void fix_session::submit_request(fix::instant now) {
     const std::uint64_t number = session_->message_number();
     if (is_drop_copy()) {
         return session_->reject_business(business_reason_not_authorised, "A drop copy enters nothing", now);
+    }
+    const fix::session_identity& names = session_->settings().identity;
+    if (names.begin_string == "FIXT.1.1" && session_->application_version() != names.default_appl_ver_id) {
+        ++shared_.statistics.session_rejects;
+        return session_->reject({fix::reject_reason::unsupported_version, fix::tag::appl_ver_id}, now);
     }
     const auto refuse = [this, now](const request_problem& problem) {
         ++shared_.statistics.session_rejects;

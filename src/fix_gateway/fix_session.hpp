@@ -74,6 +74,7 @@ class fix_session final : public gateway::session, public gateway::conversation 
     [[nodiscard]] io::task<void> log_on();
     [[nodiscard]] io::task<bool> wait_for_logon();
     [[nodiscard]] io::task<bool> verify(const fix::field_index* logon, gateway::logon_request* request);
+    [[nodiscard]] std::optional<std::uint64_t> key_of(const fix::field_index& logon, const gateway::account* a);
     [[nodiscard]] bool is_unused(const gateway::logon_request& request) const noexcept;
     void start(const fix::field_index& logon);
 
@@ -83,7 +84,7 @@ class fix_session final : public gateway::session, public gateway::conversation 
     [[nodiscard]] io::task<bool> wait_until_written();
     void act_on(fix::taken what, fix::instant now);
     [[nodiscard]] bool owes_too_much() const noexcept {
-        return session_->output().size() > shared_.options.output_buffer_bytes / 2;
+        return session_->output().size() > shared_.options.output_buffer_bytes / 2 || session_->is_asking_too_much();
     }
     void submit_request(fix::instant now);
     [[nodiscard]] io::task<bool> submit_waiting();

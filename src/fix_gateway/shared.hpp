@@ -12,6 +12,8 @@
 #include <unordered_map>
 
 #include "domain/types.hpp"
+#include "fix/net/connection.hpp"
+#include "fix/session/signed_logon.hpp"
 #include "fix_gateway/symbols.hpp"
 #include "gateway/accounts.hpp"
 #include "gateway/answer_log.hpp"
@@ -79,6 +81,7 @@ struct fix_shared {
           answers(log),
           statistics(counts),
           names(directory),
+          seen(fix::signed_logon_options(), fix::moment_on(on).wall),
           instruments(sessions.instruments()) {}
 
     io::context& context;
@@ -90,6 +93,7 @@ struct fix_shared {
     const gateway::answer_log& answers;
     gateway::gateway_statistics& statistics;
     session_names names;
+    fix::seen_logons seen;  ///< the signed Logons of the accounts
     symbols instruments;
 };
 

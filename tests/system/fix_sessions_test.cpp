@@ -1,6 +1,7 @@
 // Sessions over connections: an acceptor and initiators, on simulated hosts whose links and processes fail.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -16,6 +17,7 @@
 #include "fix/net/connection.hpp"
 #include "fix/net/file_store.hpp"
 #include "fix/net/initiator.hpp"
+#include "fix/session/schedule.hpp"
 #include "io/loop/timer.hpp"
 #include "io/net/stream.hpp"
 #include "io/net/tcp.hpp"
@@ -389,6 +391,80 @@ TEST(fix_connection, no_number_has_two_contents_over_kills_and_power_cuts_of_a_s
         io::block_on(client, running.join());
     }
     EXPECT_GT(heard, 2'000U);
+}
+
+/// Notes when the session was active, and with which numbers it began.
+class timekeeper final : public application {
+ public:
+    void on_active(session& on, instant now) override {
+        std::array<char, timestamp_format::bytes_max> text{};
+        begun.emplace_back(text.data(), timestamp_format().write(now.wall, time_precision::seconds, text.data()));
+        numbers.push_back(on.message_number());
+    }
+    void on_message(session&, instant) override {}
+    void on_end(session& on) override { ended_because.emplace_back(on.ended_because()); }
+
+    std::vector<std::string> begun;
+    std::vector<std::uint64_t> numbers;
+    std::vector<std::string> ended_because;
+};
+
+session_schedule day_in_new_york() {
+    session_schedule schedule;
+    schedule.zone = *time_zone::parse("EST5EDT,M3.2.0,M11.1.0");
+    schedule.begins = 18h;  // of the day before
+    schedule.ends = 17h;
+    return schedule;
+}
+
+// Four days, on the third of which the clocks in New York are set forward. Either end may be the one with the schedule.
+TEST(fix_connection, a_session_logs_out_and_begins_again_by_its_schedule) {
+    for (const bool is_the_acceptors : {true, false}) {
+        SCOPED_TRACE(is_the_acceptors ? "of the acceptor" : "of both");
+        two_hosts hosts(1);
+        hosts.world.run_for(24h * 60 + 4h);  // Friday, March 6, 12:00 UTC
+        io::context server{io::context_options(hosts.south.start_process("server"))};
+        io::context client{io::context_options(hosts.north.start_process("client"))};
+        timekeeper serving_app;
+        memory_store servers;
+        acceptor listening(server, {}, serving_app);
+        session_settings settings = settings_for("CORRO", "BUYER");
+        settings.heartbeat = 600s;
+        settings.schedule = day_in_new_york();
+        listening.add(settings, servers);
+        auto port = io::tcp_acceptor::open(server, io::endpoint::any(9'000));
+        ASSERT_TRUE(port);
+        io::task_scope serving(server);
+        serving.spawn(listening.serve(std::move(*port)));
+        timekeeper asking;
+        memory_store clients;
+        initiator_options options = connecting();
+        options.session.heartbeat = 600s;
+        // Without a schedule of its own, an initiator resets its numbers with each Logon.
+        options.session.resets_on_logon = is_the_acceptors;
+        if (!is_the_acceptors) options.session.schedule = day_in_new_york();
+        options.retry_delay_max = 60s;
+        initiator through(client, options, clients, asking);
+        io::task_scope running(client);
+        running.spawn(through.run());
+        hosts.world.run_for(24h * 4);
+        ASSERT_EQ(asking.begun.size(), 5U);
+        EXPECT_EQ(asking.begun.front().substr(0, 16), "20260306-12:00:0");
+        const std::vector<std::string> begins{"20260306-23:0", "20260307-23:0", "20260308-22:0", "20260309-22:0"};
+        for (std::size_t i = 0; i < begins.size(); ++i) {
+            EXPECT_EQ(asking.begun[i + 1].substr(0, begins[i].size()), begins[i]);
+            EXPECT_EQ(asking.numbers[i + 1], 1U) << "the numbers have begun again";
+        }
+        ASSERT_GE(serving_app.ended_because.size(), 4U);
+        if (!is_the_acceptors) {
+            EXPECT_EQ(through.connections_count(), 5U) << "none while the session is closed";
+            EXPECT_EQ(serving_app.begun.size(), 5U);
+        }
+        through.close();
+        io::block_on(client, running.join());
+        listening.close();
+        io::block_on(server, serving.join());
+    }
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 // Reads any bytes as a stream of FIX messages. Nothing is read beyond the input, every look makes progress, and a sound
-// message is written and read again as the same fields.
+// message is written and read again as the same fields. Values are read as whatever they may be, rules of time zones
+// and signed Logons among them.
 //
 // The committed corpus: src/fix/fuzz_corpus/codec
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +16,8 @@
 #include "fix/codec/group.hpp"
 #include "fix/codec/message_writer.hpp"
 #include "fix/codec/values.hpp"
+#include "fix/session/schedule.hpp"
+#include "fix/session/signed_logon.hpp"
 
 namespace {
 
@@ -22,7 +26,24 @@ using namespace corro::fix;
 constexpr std::uint32_t leg_members[] = {524, 525, 538, 539, 545, 600, 602, 623};
 constexpr group_layout legs{555, 600, leg_members};
 
+// A schedule in any zone has sound periods.
+void try_zone(std::string_view rule) {
+    session_schedule schedule;
+    const auto zone = time_zone::parse(rule);
+    if (!zone) return;
+    schedule.zone = *zone;
+    schedule.begins = std::chrono::hours(3);
+    schedule.ends = std::chrono::hours(2);
+    for (std::int64_t day = 20'000; day < 20'400; day += 13) {
+        const std::int64_t wall = day * 86'400'000'000'000;
+        CORRO_ASSERT(schedule.next_begin(wall) > wall);
+        const auto period = schedule.at(wall);
+        CORRO_ASSERT(!period || (period->begin <= wall && wall < period->end));
+    }
+}
+
 void try_values(std::string_view text) {
+    try_zone(text);
     static_cast<void>(signed_value(text));
     static_cast<void>(boolean_value(text));
     static_cast<void>(date_value(text));
@@ -54,6 +75,10 @@ void try_message(std::string_view received, const frame_result& frame) {
         CORRO_ASSERT(!value.empty() && value.data() + value.size() < received.data() + frame.body_end);
         CORRO_ASSERT(index.find(each.tag) != nullptr);
         try_values(value);
+    }
+    if (const auto logon = read_signed_logon(index)) {
+        CORRO_ASSERT(logon->time >= 0 && index.get(96) == logon->signed_text);
+        static_cast<void>(is_signed_with(*logon, std::as_bytes(std::span(logon->signed_text))));
     }
     group_reader group(index, {0, index.fields().size()}, legs);
     for (auto entry = group.next(); entry; entry = group.next()) CORRO_ASSERT(entry->begin < entry->end);

@@ -45,6 +45,7 @@ enum class reject_reason : std::uint8_t {
     group_fields_out_of_order = 15,
     incorrect_group_count = 16,
     soh_in_value = 17,
+    unsupported_version = 18,
     other = 99,
 };
 

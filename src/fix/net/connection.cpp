@@ -101,9 +101,10 @@ void connection::close() noexcept {
 io::task<void> connection::read() {
     take_messages();
     while (!is_over()) {
-        if (session_.output().size() > output_bytes_max) {
+        if (session_.output().size() > output_bytes_max || session_.is_asking_too_much()) {
             const std::error_code stopped = co_await output_written_.wait();
             if (stopped) break;
+            take_messages();
             continue;
         }
         if (input_begin_ != 0) {
@@ -121,7 +122,7 @@ io::task<void> connection::read() {
 
 void connection::take_messages() {
     const instant now = moment_on(context_);
-    while (!is_over() && session_.output().size() <= output_bytes_max) {
+    while (!is_over() && session_.output().size() <= output_bytes_max && !session_.is_asking_too_much()) {
         const std::string_view received(input_.data() + input_begin_, input_end_ - input_begin_);
         const frame_result frame = next_frame(received, message_bytes_max_default);
         if (frame.state == frame_state::incomplete) break;

@@ -99,6 +99,9 @@ std::size_t file_store::take_record(std::string_view bytes) {
         case record_kind::next_sent: static_cast<void>(state_.set_next_sent(number)); break;
         case record_kind::next_received: static_cast<void>(state_.set_next_received(number)); break;
         case record_kind::reset: static_cast<void>(state_.reset()); break;
+        case record_kind::numbers_since:
+            static_cast<void>(state_.set_numbers_since(static_cast<std::int64_t>(number)));
+            break;
         default: return 0;
     }
     return size;
@@ -112,6 +115,8 @@ io::task<std::error_code> file_store::write_again(std::string path) {
     }
     append_record(&bytes, static_cast<std::uint8_t>(record_kind::next_sent), state_.next_sent(), {});
     append_record(&bytes, static_cast<std::uint8_t>(record_kind::next_received), state_.next_received(), {});
+    append_record(&bytes, static_cast<std::uint8_t>(record_kind::numbers_since),
+                  static_cast<std::uint64_t>(state_.numbers_since()), {});
     const std::string unfinished = path + ".unfinished";
     auto file = co_await disk_->open(unfinished, io::file_mode::overwrite);
     if (!file) co_return file.error();
@@ -151,6 +156,10 @@ bool file_store::reset() {
     return note(record_kind::reset, 0, {}) && state_.reset();
 }
 
+bool file_store::set_numbers_since(std::int64_t time) {
+    return note(record_kind::numbers_since, static_cast<std::uint64_t>(time), {}) && state_.set_numbers_since(time);
+}
+
 // A write or a sync that failed may have reached the disk or not: nothing may be built on it.
 io::task<std::error_code> file_store::commit() {
     CORRO_ASSERT(!is_committing_);
@@ -169,7 +178,7 @@ io::task<std::error_code> file_store::commit() {
 }
 
 std::uint64_t file_store::needed_bytes() const noexcept {
-    return 2 * header_bytes + state_.kept().size() * header_bytes + state_.kept_bytes();
+    return 3 * header_bytes + state_.kept().size() * header_bytes + state_.kept_bytes();
 }
 
 }  // namespace corro::fix

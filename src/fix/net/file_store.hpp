@@ -9,7 +9,7 @@
 //        0     4  CRC-32C of the bytes from offset 4 to the end of the record
 //        4     4  size of the message
 //        8     1  kind: 1 message sent, 2 number of the next message sent, 3 number of the next message received,
-//                 4 reset
+//                 4 reset, 5 time at which the numbers began because of a schedule, nanoseconds since 1970
 //        9     7  zero
 //       16     8  number
 //       24        the message
@@ -76,6 +76,8 @@ class file_store final : public message_store, public committer {
     [[nodiscard]] bool set_next_sent(std::uint64_t number) override;
     [[nodiscard]] bool set_next_received(std::uint64_t number) override;
     [[nodiscard]] bool reset() override;
+    [[nodiscard]] std::int64_t numbers_since() const noexcept override { return state_.numbers_since(); }
+    [[nodiscard]] bool set_numbers_since(std::int64_t time) override;
     [[nodiscard]] std::string_view find(std::uint64_t number) override { return state_.find(number); }
 
     /// Bytes of the file that a start would not write again.
@@ -84,7 +86,13 @@ class file_store final : public message_store, public committer {
     }
 
  private:
-    enum class record_kind : std::uint8_t { message = 1, next_sent = 2, next_received = 3, reset = 4 };
+    enum class record_kind : std::uint8_t {
+        message = 1,
+        next_sent = 2,
+        next_received = 3,
+        reset = 4,
+        numbers_since = 5
+    };
 
     file_store(std::unique_ptr<io::storage> disk, file_store_options options);
 

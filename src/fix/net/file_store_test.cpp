@@ -22,13 +22,14 @@ namespace {
 struct held {
     std::uint64_t next_sent = 0;
     std::uint64_t next_received = 0;
+    std::int64_t numbers_since = 0;
     std::vector<std::string> messages;
 
     friend bool operator==(const held&, const held&) = default;
 };
 
 held held_by(message_store& store) {
-    held all{store.next_sent(), store.next_received(), {}};
+    held all{store.next_sent(), store.next_received(), store.numbers_since(), {}};
     for (std::uint64_t i = 0; i < store.next_sent(); ++i) all.messages.emplace_back(store.find(i));
     return all;
 }
@@ -63,7 +64,7 @@ io::task<void> change(std::string path, std::uint64_t seed, std::vector<std::pai
     file_store& s = **store;
     after->emplace_back(0, held_by(s));
     for (int i = 0; i < 25; ++i) {
-        switch (random.below(8)) {
+        switch (random.below(9)) {
             case 0:
             case 1:
             case 2:
@@ -73,6 +74,7 @@ io::task<void> change(std::string path, std::uint64_t seed, std::vector<std::pai
             case 4: EXPECT_TRUE(s.append(s.next_sent(), {})); break;
             case 5:
             case 6: EXPECT_TRUE(s.set_next_received(s.next_received() + 1)); break;
+            case 7: EXPECT_TRUE(s.set_numbers_since(1'795'435'200'000'000'000 + i)); break;
             default: EXPECT_TRUE(i % 10 == 9 ? s.reset() : s.set_next_sent(s.next_sent() + 3)); break;
         }
         const std::error_code failed = co_await s.commit();
@@ -127,6 +129,7 @@ io::task<void> fill(std::string path, held* expected) {
     for (int i = 0; i < 3'000; ++i) {
         EXPECT_TRUE((*store)->append((*store)->next_sent(), std::string(1'000, 'm')));
         EXPECT_TRUE((*store)->set_next_received(static_cast<std::uint64_t>(i)));
+        if (i == 7) EXPECT_TRUE((*store)->set_numbers_since(1'795'435'200'000'000'000));
         if (i % 100 != 0) continue;
         const std::error_code failed = co_await (*store)->commit();
         EXPECT_FALSE(failed);

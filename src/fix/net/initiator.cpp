@@ -1,9 +1,12 @@
 #include "fix/net/initiator.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <utility>
 
 #include "base/assert.hpp"
+#include "fix/session/signed_logon.hpp"
 #include "io/net/socket_options.hpp"
 #include "io/net/tcp.hpp"
 #include "io/net/transport_stream.hpp"
@@ -21,6 +24,15 @@ session_settings settings_of(const initiator_options& options) {
 
 }  // namespace
 
+std::function<void(message_writer&)> signed_credentials(io::context& on, std::vector<std::byte> secret) {
+    CORRO_ASSERT(!secret.empty());
+    return [&on, key = std::move(secret)](message_writer& logon) {
+        std::array<std::byte, 24> nonce{};
+        on.runs_on().fill_random(nonce);
+        put_signature(logon, key, moment_on(on).wall, nonce);
+    };
+}
+
 initiator::initiator(io::context& context, initiator_options options, message_store& store, application& app)
     : context_(context),
       options_(std::move(options)),
@@ -34,6 +46,8 @@ io::task<void> initiator::run() {
     const io::stop_token stop = co_await io::this_stop_token();
     std::chrono::milliseconds delay = options_.retry_delay_min;
     for (std::size_t attempt = 0; !closing_.is_set() && !stop.stop_requested(); ++attempt) {
+        co_await wait_until_open();
+        if (closing_.is_set() || stop.stop_requested()) co_return;
         const bool was_active = co_await connect_and_talk(options_.servers[attempt % options_.servers.size()]);
         if (was_active) {
             attempt = options_.servers.size() - 1;  // begin with the first
@@ -41,6 +55,19 @@ io::task<void> initiator::run() {
         }
         static_cast<void>(co_await io::with_timeout(delay, closing_.wait()));
         delay = std::min(2 * delay, options_.retry_delay_max);
+    }
+}
+
+// The wall clock may be set meanwhile, so it is looked at now and then.
+io::task<void> initiator::wait_until_open() {
+    const io::stop_token stop = co_await io::this_stop_token();
+    const std::optional<session_schedule>& schedule = options_.session.schedule;
+    while (schedule && !closing_.is_set() && !stop.stop_requested()) {
+        const std::int64_t now = moment_on(context_).wall;
+        if (schedule->at(now)) co_return;
+        constexpr std::int64_t longest = 60'000'000'000;
+        const std::chrono::nanoseconds wait{std::min(schedule->next_begin(now) - now, longest)};
+        static_cast<void>(co_await io::with_timeout(wait, closing_.wait()));
     }
 }
 

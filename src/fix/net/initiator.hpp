@@ -1,7 +1,7 @@
 // The end of a FIX session that connects: connect, log on, be active, log out, and connect again.
 //
-// The addresses are tried one after the other, with a growing pause. Numbers go on from the store, so that what was
-// lost with a connection comes with the next.
+// The addresses are tried one after the other, with a growing pause; outside of the session's schedule, none is.
+// Numbers go on from the store, so that what was lost with a connection comes with the next.
 //
 //     fix::initiator_options options;
 //     options.session = settings;
@@ -13,6 +13,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -35,12 +36,18 @@ struct initiator_options {
     /// not outlive the process.
     bool resets_at_first = false;
     std::vector<io::endpoint> servers;  ///< at least one; the first is tried first after a sound session
-    /// Writes further fields of the Logon, as Username (553) and Password (554); may be empty.
+    /// Writes further fields of the Logon, as Username (553) and Password (554); may be empty. `signed_credentials`
+    /// makes one that signs.
     std::function<void(message_writer&)> credentials;
     std::chrono::milliseconds connect_timeout{5'000};   ///< for one attempt
     std::chrono::milliseconds retry_delay_min{500};     ///< before the second attempt; doubles with each further one
     std::chrono::milliseconds retry_delay_max{30'000};  ///< and does not exceed this
 };
+
+/// Signs each Logon with its time and a new nonce (fix/session/signed_logon.hpp).
+/// @param on      Its clock and its random numbers; outlives what is returned.
+/// @param secret  Not empty.
+[[nodiscard]] std::function<void(message_writer&)> signed_credentials(io::context& on, std::vector<std::byte> secret);
 
 /// Keeps one session connected.
 class initiator {
@@ -68,6 +75,7 @@ class initiator {
 
  private:
     io::task<bool> connect_and_talk(io::endpoint server);
+    io::task<void> wait_until_open();
 
     io::context& context_;
     initiator_options options_;

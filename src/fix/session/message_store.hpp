@@ -36,10 +36,21 @@ class message_store {
     /// Both numbers begin at 1, and nothing is kept.
     [[nodiscard]] virtual bool reset() = 0;
 
+    /// When the numbers last began at 1 because of a schedule: nanoseconds since 1970, UTC; 0: never.
+    [[nodiscard]] virtual std::int64_t numbers_since() const noexcept { return numbers_since_; }
+    /// @return False: it could not be stored.
+    [[nodiscard]] virtual bool set_numbers_since(std::int64_t time) {
+        numbers_since_ = time;
+        return true;
+    }
+
     /// A kept message; empty if there is none with this number. Valid until the next call.
     [[nodiscard]] virtual std::string_view find(std::uint64_t number) = 0;
     /// The first number from `number` on that may be kept; none before it is. A resend leaves out those in one step.
     [[nodiscard]] virtual std::uint64_t next_kept(std::uint64_t number) { return number; }
+
+ private:
+    std::int64_t numbers_since_ = 0;
 };
 
 /// Forgets everything at the end of the process, and the oldest messages beyond a bound.

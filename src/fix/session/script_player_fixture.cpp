@@ -153,6 +153,14 @@ void script_player::configure(std::string_view settings) {
             settings_.checked_by = rules_by_name(value);
         } else if (name == "kept") {
             settings_.messages_kept_max = number;
+        } else if (name == "schedule") {
+            const auto time = [&value](std::size_t at) {
+                return std::chrono::hours(std::atoi(value.substr(at, 2).c_str())) +
+                       std::chrono::minutes(std::atoi(value.substr(at + 3, 2).c_str()));
+            };
+            settings_.schedule.emplace();
+            settings_.schedule->begins = time(0);
+            settings_.schedule->ends = time(6);
         } else if (name == "sub_ids") {
             settings_.identity.sender_sub_id = "DESK";
             settings_.identity.target_sub_id = "TRADER";
@@ -218,6 +226,10 @@ void script_player::step(const script_line& line) {
         const std::string came = body_of(from.front(), rest);
         from.pop_front();
         if (came != rest) fail("it is " + came);
+        return;
+    }
+    if (line.verb == "version") {
+        if (session_->application_version() != rest) fail("it is " + std::string(session_->application_version()));
         return;
     }
     if (line.verb == "application") {

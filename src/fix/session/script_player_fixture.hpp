@@ -6,7 +6,7 @@
 //   clause TEXT                 the rule that it tests, and where it stands
 //   with NAME=VALUE ...         settings: side, begin_string, heartbeat, reset_on_logon, reset_on_logout,
 //                               reset_on_disconnect, next_expected, tolerance, kept, sub_ids, style, dictionary (yes,
-//                               user_fields, fixt); and the numbers before: sent, received
+//                               user_fields, fixt), schedule (HH:MM-HH:MM, UTC); and the numbers before: sent, received
 //   connect                     the connection is there
 //   send BODY                   the peer sends a message. Missing fields 49, 52 and 56 are added
 //   send_from A B BODY          the same with other CompIDs
@@ -14,6 +14,7 @@
 //   raw TEXT                    the peer sends these bytes
 //   expect BODY                 the session sends this next. Fields 49, 52 and 56 are compared if they are given
 //   deliver BODY                the application gets this next
+//   version TEXT                the application's version of the message that it has got last
 //   application BODY            the application sends this
 //   reject REASON TAG           the application rejects the last message
 //   business_reject REASON TEXT the application rejects the last message

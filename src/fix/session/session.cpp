@@ -40,7 +40,9 @@ void session::begin(instant now, const std::function<void(message_writer&)>& cre
     kept_bytes_ = 0;
     output_.clear();
     output_begin_ = 0;
-    if (settings_.side == session_side::acceptor) return;
+    begin_period(now);
+    if (phase_ == session_phase::over || settings_.side == session_side::acceptor) return;
+    if (is_closed(now)) return finish("the session is closed at this time");
     if (settings_.resets_on_logon && !store_.reset()) return store_failed();
     send_logon(now, settings_.resets_on_logon, credentials);
 }
@@ -48,6 +50,21 @@ void session::begin(instant now, const std::function<void(message_writer&)>& cre
 void session::end() {
     if (phase_ != session_phase::over) finish("the connection has ended");
     if (settings_.resets_on_disconnect) static_cast<void>(store_.reset());
+}
+
+// With the first connection of a period the numbers begin at 1.
+void session::begin_period(instant now) {
+    closes_at_ = 0;
+    const auto period = settings_.schedule ? settings_.schedule->at(now.wall) : std::nullopt;
+    if (!period) return;
+    closes_at_ = period->end;
+    closes_steady_ = now.steady + (closes_at_ - now.wall);
+    if (store_.numbers_since() >= period->begin) return;
+    if (!store_.reset() || !store_.set_numbers_since(now.wall)) store_failed();
+}
+
+bool session::is_closed(instant now) const noexcept {
+    return settings_.schedule && (closes_at_ == 0 || now.wall >= closes_at_);
 }
 
 // --- Time ------------------------------------------------------------------------------------------------------------
@@ -63,6 +80,10 @@ void session::pass(instant now) {
             if (now.steady - phase_since_ >= nanoseconds(settings_.logout_timeout)) finish("no Logout in time");
             return;
         case session_phase::active: break;
+    }
+    if (closes_at_ != 0) {
+        if (now.wall >= closes_at_) return log_out("The session's time is over", now);
+        closes_steady_ = now.steady + (closes_at_ - now.wall);  // the wall clock may have been set
     }
     const std::int64_t interval = nanoseconds(heartbeat_);
     if (interval == 0) return;
@@ -103,12 +124,13 @@ std::int64_t session::next_time() const noexcept {
         case session_phase::active: break;
     }
     const std::int64_t interval = nanoseconds(heartbeat_);
-    if (interval == 0) return never;
+    const std::int64_t closes = closes_at_ != 0 ? closes_steady_ : never;
+    if (interval == 0) return closes;
     const std::int64_t patience = interval + interval / 5;
     std::int64_t next = (test_sent_ != 0 ? test_sent_ : last_received_) + patience;
     if (!is_waiting_for_test()) next = std::min(next, last_sent_ + interval);
     if (requested_until_ != 0) next = std::min(next, requested_at_ + 2 * patience);
-    return next;
+    return std::min(next, closes);
 }
 
 // --- Sending ---------------------------------------------------------------------------------------------------------

@@ -89,6 +89,9 @@ class session {
 
     /// The message that was taken last. Valid until the next one is taken.
     [[nodiscard]] const field_index& message() const noexcept { return message_; }
+    /// The version of the application that the message belongs to, as "9" for FIX 5.0 SP2: its ApplVerID (1128), or
+    /// else the DefaultApplVerID (1137) of the peer's Logon. Empty if the peer has sent neither.
+    [[nodiscard]] std::string_view application_version() const noexcept;
     /// MsgSeqNum (34) of that message.
     [[nodiscard]] std::uint64_t message_number() const noexcept { return number_; }
 
@@ -125,6 +128,9 @@ class session {
     /// Whether messages that the peer has asked for, or new ones behind those, are still to be written: call `resend`
     /// when the output is short.
     [[nodiscard]] bool is_resending() const noexcept { return resend_next_ <= resend_last_ || held_from_ != 0; }
+    /// Whether the peer has asked again before what it asked for was written: read no more from it until that is. One
+    /// that asks and does not read would cost for ever.
+    [[nodiscard]] bool is_asking_too_much() const noexcept { return was_asked_again_ && is_resending(); }
     /// Writes the next of them, until the output has this size.
     void resend(std::size_t output_bytes, instant now);
 
@@ -189,6 +195,8 @@ class session {
     [[nodiscard]] bool write_again(std::uint64_t number, std::string_view stored, instant now);
 
     // session.cpp
+    void begin_period(instant now);
+    [[nodiscard]] bool is_closed(instant now) const noexcept;
     [[nodiscard]] bool is_waiting_for_test() const noexcept;
     void begin_session_message(std::string_view type, instant now);
     void write_header(std::string_view type, std::uint64_t number, instant now, std::string_view original_time);
@@ -209,6 +217,7 @@ class session {
     field_index message_;
     std::string current_;  ///< its bytes, if it was kept
     std::optional<validator> validator_;
+    std::string peers_version_;  ///< DefaultApplVerID (1137) of the peer's Logon
     std::uint64_t number_ = 0;
     bool is_duplicate_ = false;  ///< PossDupFlag (43)
     bool is_kept_ = false;       ///< it was behind a gap
@@ -226,6 +235,8 @@ class session {
     std::int64_t last_received_ = 0;
     std::int64_t test_sent_ = 0;  ///< 0: no TestRequest is unanswered
     std::uint64_t tests_count_ = 0;
+    std::int64_t closes_at_ = 0;      ///< of the wall clock, by the schedule; 0: never
+    std::int64_t closes_steady_ = 0;  ///< the same as it looked last
 
     // Sending.
     std::vector<char> room_;
@@ -234,6 +245,7 @@ class session {
     std::size_t output_begin_ = 0;
     std::uint64_t resend_next_ = 1;
     std::uint64_t resend_last_ = 0;
+    bool was_asked_again_ = false;  ///< while a resend was under way
     field_index stored_;
     std::uint64_t held_from_ = 0;                ///< the first number that waits for the end of a resend; 0: none
     std::map<std::uint64_t, std::string> held_;  ///< of those, the session's own messages

@@ -71,6 +71,11 @@ class fuzzed {
         made.resets_on_logon = choice % 8 >= 4;
         made.messages_kept_max = 4;
         if (choice % 16 >= 8) made.style = session_style::quickfix;
+        if (choice % 64 >= 32) {
+            made.schedule.emplace();
+            made.schedule->begins = std::chrono::hours(9);
+            made.schedule->ends = std::chrono::hours(10) + std::chrono::minutes(1);
+        }
         if (choice % 32 >= 16) made.checked_by = testing::rules_for(testing::dictionary_xml());
         return made;
     }

@@ -218,6 +218,10 @@ taken session::take_logon_as_quickfix(instant now) {
     const auto interval_text = message_.get(tag::heart_bt_int);
     const auto interval = interval_text ? unsigned_value(*interval_text) : std::nullopt;
     constexpr std::uint64_t heartbeat_max = 86'400;
+    if (is_closed(now)) {
+        finish("the session is closed at this time");
+        return taken::by_session;
+    }
     if (!interval || *interval > heartbeat_max || (!is_first && !resets)) {
         finish(interval ? "Logon state is not valid" : "HeartBtInt (108) is missing");
         return taken::by_session;

@@ -30,6 +30,7 @@ bool is_of_header(std::uint32_t tag) noexcept {
 // A second request while one is under way begins where it says: the peer asks again for what it lacks. What it cannot
 // have seen yet comes behind that, for the first time.
 void session::begin_resend(std::uint64_t first, std::uint64_t last) {
+    was_asked_again_ = is_resending();
     resend_next_ = first;
     resend_last_ = held_from_ != 0 ? std::min(last, held_from_ - 1) : last;
 }

@@ -210,7 +210,15 @@ void session::count(std::uint64_t number) {
 
 taken session::take_logon(instant now) {
     if (phase_ != session_phase::logging_on) {
-        fail("Logon (A) while logged on", now);
+        if (is_duplicate_ && where_is(number_) == place::behind) {
+            take_duplicate(now);
+        } else {
+            fail("Logon (A) while logged on", now);
+        }
+        return taken::by_session;
+    }
+    if (is_closed(now)) {
+        fail("The session is closed at this time", now);
         return taken::by_session;
     }
     if (validator_ && !has_sound_logon(now)) return taken::by_session;
@@ -223,6 +231,10 @@ taken session::take_logon(instant now) {
     }
     if (message_.get(tag::encrypt_method) != "0") {
         fail("EncryptMethod (98) must be 0", now);
+        return taken::by_session;
+    }
+    if (message_.begin_string() == "FIXT.1.1" && !message_.get(tag::default_appl_ver_id)) {
+        fail("DefaultApplVerID (1137) is missing", now);
         return taken::by_session;
     }
     const bool resets = message_.get(tag::reset_seq_num_flag) == "Y";
@@ -257,6 +269,7 @@ bool session::has_sound_logon(instant now) {
 }
 
 void session::accept_logon(instant now) {
+    peers_version_ = message_.get(tag::default_appl_ver_id).value_or(std::string_view());
     const bool is_acceptor = settings_.side == session_side::acceptor;
     const bool resets = is_acceptor && message_.get(tag::reset_seq_num_flag) == "Y";
     if (resets && !store_.reset()) return store_failed();
@@ -293,6 +306,10 @@ void session::take_logout(instant now) {
     if (!is_answer) send_logout({}, now);
     finish(is_answer ? "logged out" : "the peer logged out");
     if (settings_.resets_on_logout) static_cast<void>(store_.reset());
+}
+
+std::string_view session::application_version() const noexcept {
+    return message_.get(tag::appl_ver_id).value_or(std::string_view(peers_version_));
 }
 
 // --- The other messages of the session -------------------------------------------------------------------------------

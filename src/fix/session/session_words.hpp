@@ -56,6 +56,7 @@ enum class session_message : std::uint8_t {
         case reject_reason::group_fields_out_of_order: return "Repeating group fields out of order";
         case reject_reason::incorrect_group_count: return "Incorrect NumInGroup count for repeating group";
         case reject_reason::soh_in_value: return "Non-data value includes field delimiter";
+        case reject_reason::unsupported_version: return "Invalid or unsupported application version";
         case reject_reason::other: return "Other";
     }
     return "Other";

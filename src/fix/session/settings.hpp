@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "fix/codec/message_writer.hpp"
 #include "fix/dictionary/validator.hpp"
+#include "fix/session/schedule.hpp"
 
 namespace corro::fix {
 
@@ -56,6 +58,9 @@ struct session_settings {
     bool resets_on_logout = false;      ///< both numbers begin at 1 behind a Logout
     bool resets_on_disconnect = false;  ///< both numbers begin at 1 behind the end of the connection
     bool sends_next_expected = false;   ///< NextExpectedMsgSeqNum (789) in the Logon
+    /// When the session is open: outside of it there is no Logon, at its end a Logout, and with the next period both
+    /// numbers begin at 1. Empty: always, with the same numbers.
+    std::optional<session_schedule> schedule;
     std::size_t messages_kept_max = 1'024;      ///< behind a gap; those beyond are dropped, and come with the resend
     std::size_t bytes_kept_max = 1024U * 1024;  ///< the same in bytes
     /// The dictionaries that the peer's messages are checked against; nullptr: the application checks them. May be
