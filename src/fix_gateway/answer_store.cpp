@@ -36,7 +36,8 @@ bool answer_store::append(std::uint64_t number, std::string_view message) {
         ++next_answer_;
         return true;
     }
-    if (!message.empty()) {
+    const bool is_kept = !std::exchange(is_unkept_, false) && !message.empty();
+    if (is_kept) {
         others_.emplace(number, message);
         if (others_.size() > others_max) others_.erase(others_.begin());
     }

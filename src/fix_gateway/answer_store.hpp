@@ -45,6 +45,8 @@ class answer_store final : public fix::message_store {
     /// The next message that is appended is the next answer. Others are messages of this connection only: after its
     /// end they are not sent again.
     void expect_answer() noexcept { is_answer_ = true; }
+    /// The next message that is appended is not kept: who asks for it again gets a gap fill.
+    void expect_unkept() noexcept { is_unkept_ = true; }
     /// The detailed answer that is to be sent next.
     [[nodiscard]] std::uint64_t next_answer() const noexcept { return next_answer_; }
     [[nodiscard]] bool has_uncounted() const noexcept { return !uncounted_.empty(); }
@@ -69,6 +71,7 @@ class answer_store final : public fix::message_store {
     gateway::message_numbers sent_here_;                     ///< the notes of this connection
     std::vector<gateway::message_numbers::note> uncounted_;  ///< those that are not in the journal
     bool is_answer_ = false;
+    bool is_unkept_ = false;
     std::map<std::uint64_t, std::string> others_;  ///< the newest messages that are no answers, by number
     gateway::answer_log::cursor near_;
     std::vector<char> room_;

@@ -83,6 +83,7 @@ io::task<bool> fix_session::drain() {
             session_->take_output(&writing_);
             store_->take_uncounted(&notes_);
             output_written_.set();
+            list_may_go_on_.set();
             if (writing_.empty()) co_return true;
         }
         const counted done = co_await count();

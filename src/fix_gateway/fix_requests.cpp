@@ -114,6 +114,7 @@ void fix_session::act_on(fix::taken what, fix::instant now) {
 
 void fix_session::submit_request(fix::instant now) {
     const std::uint64_t number = session_->message_number();
+    if (answer_reference(now)) return;
     if (is_drop_copy()) {
         return session_->reject_business(business_reason_not_authorised, "A drop copy enters nothing", now);
     }

@@ -57,6 +57,7 @@ io::task<void> fix_session::run(std::unique_ptr<fix_session> s) {
         active.spawn(s->write_pending());
         active.spawn(s->keep_time());
         active.spawn(s->read_requests());
+        active.spawn(s->write_lists());
         if (s->is_ending()) active.request_stop();  // since before the scope
         co_await active.join();
         s->scope_ = nullptr;

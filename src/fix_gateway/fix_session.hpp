@@ -5,7 +5,7 @@
 // whose number is not in the journal.
 //
 // The sources: fix_session.cpp (the course), fix_logon.cpp (the beginning), fix_requests.cpp (from bytes to commands),
-// fix_answers.cpp (from answers to bytes).
+// fix_answers.cpp (from answers to bytes), fix_reference.cpp (questions about instruments).
 //
 // Threads: one context. Limits: gateway/limits.hpp, fix/limits.hpp.
 // Cost:    no allocation per message in steady state; one read and one write system call per batch of messages. A batch
@@ -23,6 +23,9 @@
 
 #include "fix/session/session.hpp"
 #include "fix_gateway/answer_store.hpp"
+#include "fix_gateway/reference_answers.hpp"
+#include "fix_gateway/reference_progress.hpp"
+#include "fix_gateway/reference_requests.hpp"
 #include "fix_gateway/shared.hpp"
 #include "gateway/binary/session_course.hpp"
 #include "gateway/session/logon_request.hpp"
@@ -50,7 +53,7 @@ class fix_session final : public gateway::session, public gateway::conversation 
     void flush() noexcept override;
     void send_definition(const domain::instrument&) noexcept override {}  // clients ask for definitions
     void refuse_request(std::uint32_t request, gateway::request_refusal why) noexcept override;
-    void send_admin_reply(const gateway::admin_reply&, const gateway::order_entry_report&) override {}
+    void send_admin_reply(const gateway::admin_reply& reply, const gateway::order_entry_report& report) override;
     bool end(gateway::end_reason why) noexcept override;
     [[nodiscard]] bool is_ending() const noexcept override { return course_.is_ending(); }
 
@@ -89,6 +92,18 @@ class fix_session final : public gateway::session, public gateway::conversation 
     void submit_request(fix::instant now);
     [[nodiscard]] io::task<bool> submit_waiting();
 
+    // Questions about instruments.
+    [[nodiscard]] bool answer_reference(fix::instant now);
+    [[nodiscard]] reference_answer answer_to(std::string_view id, std::size_t total) const;
+    void answer_list(const reference_request& asked, fix::instant now);
+    void answer_definition(const reference_request& asked, fix::instant now);
+    void answer_status(const reference_request& asked, fix::instant now);
+    void send_message(fix::instant now) noexcept;
+    [[nodiscard]] io::task<void> write_lists();
+    [[nodiscard]] io::task<bool> write_list_part();
+    [[nodiscard]] std::size_t list_room() const noexcept;
+    void put_list_part(fix::instant now);
+
     // From answers to bytes.
     [[nodiscard]] io::task<void> write_pending();
     [[nodiscard]] io::task<bool> drain();
@@ -117,6 +132,12 @@ class fix_session final : public gateway::session, public gateway::conversation 
     std::vector<gateway::message_numbers::note> notes_;  ///< of messages in `writing_`, not in the queue yet
     std::uint64_t noted_until_ = 0;  ///< position in the queue behind the notes of `writing_`; 0: none waits
     std::uint64_t last_noted_ = 0;   ///< number of a message of the last note
+    list_progress list_;
+    std::vector<phase_question> phase_questions_;
+    std::uint64_t phase_questions_count_ = 0;  ///< of this connection
+    io::auto_event list_wanted_;
+    io::auto_event list_may_go_on_;
+
     bool writer_is_idle_ = false;
     io::auto_event output_ready_;
     io::auto_event output_written_;

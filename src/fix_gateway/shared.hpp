@@ -14,6 +14,7 @@
 #include "domain/types.hpp"
 #include "fix/net/connection.hpp"
 #include "fix/session/signed_logon.hpp"
+#include "fix_gateway/reference_directory.hpp"
 #include "fix_gateway/symbols.hpp"
 #include "gateway/accounts.hpp"
 #include "gateway/answer_log.hpp"
@@ -82,7 +83,10 @@ struct fix_shared {
           statistics(counts),
           names(directory),
           seen(fix::signed_logon_options(), fix::moment_on(on).wall),
-          instruments(sessions.instruments()) {}
+          instruments(sessions.instruments()),
+          reference(instruments) {}
+    fix_shared(const fix_shared&) = delete;
+    fix_shared& operator=(const fix_shared&) = delete;
 
     io::context& context;
     const gateway::gateway_options& options;
@@ -95,6 +99,7 @@ struct fix_shared {
     session_names names;
     fix::seen_logons seen;  ///< the signed Logons of the accounts
     symbols instruments;
+    reference_directory reference;
 };
 
 }  // namespace corro::fix_gateway

@@ -1,5 +1,5 @@
-// What operators ask about the venue, not about the market: its state, and a new snapshot. The gateway checks the
-// right to ask. An admin_service has the answers, in this process or in another.
+// What sessions ask about the venue beside the market: an instrument's phase, and for operators the venue's state and a
+// new snapshot. The gateway checks the right to ask. An admin_service has the answers, in this process or in another.
 //
 // Layout: requests and replies are plain bytes, because they travel between processes of one build.
 // Units:  sequence numbers of the venue. Threads: the gateway's.
@@ -13,7 +13,15 @@
 
 namespace corro::gateway {
 
-enum class admin_request_kind : std::uint8_t { status, snapshot };
+enum class admin_request_kind : std::uint8_t {
+    status,
+    snapshot,
+    phase,  ///< of an instrument, as published; any session may ask
+};
+
+[[nodiscard]] constexpr bool is_for_operators(admin_request_kind k) noexcept {
+    return k != admin_request_kind::phase;
+}
 
 /// Why the venue does not take a request that is sound.
 enum class request_refusal : std::uint8_t { none, overloaded, journal_failed, not_an_operator, not_known_here };
@@ -30,7 +38,7 @@ enum class snapshot_reply : std::uint8_t {
 };
 
 struct admin_request {
-    std::uint64_t question = 0;  ///< the operator's number for it
+    std::uint64_t question = 0;  ///< the asker's number for it
     std::uint64_t logon = 0;     ///< of the session; later logons do not receive the reply
     domain::session_id session{};
     domain::instrument_id instrument{};  ///< whose phase is wanted; 0: none
@@ -61,8 +69,8 @@ struct admin_reply {
 static_assert(std::has_unique_object_representations_v<admin_reply>, "it crosses links as bytes");
 
 struct admin_service {
-    /// Takes a request of a session with the operator's right. The replies come by
-    /// order_entry_gateway::deliver_admin_reply, before this returns or later, a status once for each partition.
+    /// Takes a request of a session that may ask it. The replies come by order_entry_gateway::deliver_admin_reply,
+    /// before this returns or later, a status or a phase once for each partition.
     /// @return  none, or why there will be no reply.
     [[nodiscard]] virtual request_refusal ask(const admin_request& question) = 0;
 

@@ -28,6 +28,17 @@ FIELDS = {
     276: "QuoteCondition MULTIPLEVALUESTRING", 277: "TradeCondition MULTIPLEVALUESTRING", 278: "MDEntryID STRING",
     279: "MDUpdateAction CHAR", 281: "MDReqRejReason CHAR", 290: "MDEntryPositionNo INT", 346: "NumberOfOrders INT",
     1023: "MDPriceLevel INT",
+    # Of reference data.
+    22: "SecurityIDSource STRING", 48: "SecurityID STRING", 146: "NoRelatedSym NUMINGROUP", 167: "SecurityType STRING",
+    200: "MaturityMonthYear MONTHYEAR", 201: "PutOrCall INT", 202: "StrikePrice PRICE", 205: "MaturityDay INT",
+    311: "UnderlyingSymbol STRING", 319: "RatioQty QTY", 320: "SecurityReqID STRING", 322: "SecurityResponseID STRING",
+    323: "SecurityResponseType INT", 324: "SecurityStatusReqID STRING", 326: "SecurityTradingStatus INT",
+    393: "TotNoRelatedSym INT", 461: "CFICode STRING", 541: "MaturityDate LOCALMKTDATE", 555: "NoLegs NUMINGROUP",
+    560: "SecurityRequestResult INT", 561: "RoundLot QTY", 600: "LegSymbol STRING", 602: "LegSecurityID STRING",
+    603: "LegSecurityIDSource STRING", 623: "LegRatioQty FLOAT", 624: "LegSide CHAR", 625: "TradingSessionSubID STRING",
+    893: "LastFragment BOOLEAN", 969: "MinPriceIncrement FLOAT", 1079: "MaturityTime STRING", 1140: "MaxTradeVol QTY",
+    1148: "LowLimitPrice PRICE", 1149: "HighLimitPrice PRICE", 1151: "SecurityGroup STRING", 1301: "MarketID EXCHANGE",
+    1310: "NoMarketSegments NUMINGROUP",
 }
 VALUES = {
     39: {"FIX.4.2": "0123456789ABCDE", "FIX.4.4": "0123456789ABCDE", "FIX.5.0SP2": "0123456789ABCDE"},
@@ -39,6 +50,12 @@ VALUES = {
     297: {"FIX.4.2": range(6), "FIX.4.4": range(16), "FIX.5.0SP2": range(21)},
     300: {"FIX.4.2": range(1, 10), "FIX.4.4": [*range(1, 10), 99], "FIX.5.0SP2": [*range(1, 14), 99]},
     368: {"FIX.4.2": range(1, 10), "FIX.4.4": [*range(1, 10), 99], "FIX.5.0SP2": [*range(1, 14), 99]},
+    201: {"FIX.4.2": "01", "FIX.5.0SP2": "01"},
+    323: {"FIX.4.2": "123456", "FIX.4.4": "1256", "FIX.5.0SP2": "123456"},
+    326: {"FIX.4.2": [*range(1, 11), *range(12, 21)], "FIX.4.4": [*range(1, 11), *range(12, 24)],
+          "FIX.5.0SP2": [*range(1, 11), *range(12, 27)]},
+    560: {"FIX.4.4": "012345", "FIX.5.0SP2": "012345"},
+    625: {"FIX.5.0SP2": "1234567"},
     378: {"FIX.4.2": range(6), "FIX.4.4": [*range(11), 99], "FIX.5.0SP2": [*range(12), 99]},
     434: {"FIX.4.2": "12", "FIX.4.4": "12", "FIX.5.0SP2": "12"},
     530: {"FIX.4.4": "1234567", "FIX.5.0SP2": "123456789ABC"},
@@ -72,21 +89,46 @@ CHANGES = {"FIX.4.2": (279, 269, 278, 55, *ENTRY), "FIX.4.4": (279, 269, 278, 55
 
 
 def market_data(version):
-    """W, X and Y; the last element is the group of entries."""
-    return [("W", "MarketDataSnapshotFullRefresh", (55,), (262,), SNAPSHOT[version]),
-            ("X", "MarketDataIncrementalRefresh", (), (262,), CHANGES[version]),
+    """W, X and Y."""
+    return [("W", "MarketDataSnapshotFullRefresh", (55, {268: SNAPSHOT[version]}), (262,)),
+            ("X", "MarketDataIncrementalRefresh", ({268: CHANGES[version]},), (262,)),
             ("Y", "MarketDataRequestReject", (262,), (281, 58))]
 
 
+# Of reference data.
+INSTRUMENT = {
+    "FIX.4.2": (48, 22, 167, 200, 201, 202, 205),
+    "FIX.4.4": (48, 22, 461, 167, 541, 202),
+    "FIX.5.0SP2": (48, 22, 1151, 461, 167, 541, 1079, 202, 201, 969),
+}
+LEGS = {555: (600, 602, 603, 623, 624)}
+RULES = (1148, 1149, 1140, 561)
+STATUS = ("f", "SecurityStatus", (55,))
+REFERENCE = {
+    "FIX.4.2": [("d", "SecurityDefinition", (320, 322, 393),
+                 (323, 55, *INSTRUMENT["FIX.4.2"], 58, {146: (311, 319, 54)})),
+                (*STATUS, (324, *INSTRUMENT["FIX.4.2"], 326))],
+    "FIX.4.4": [("y", "SecurityList", (320, 322, 560), (393, 893, {146: (55, *INSTRUMENT["FIX.4.4"], LEGS, 561, 58)})),
+                ("d", "SecurityDefinition", (320, 322, 323), (55, *INSTRUMENT["FIX.4.4"], 58, LEGS, 561)),
+                (*STATUS, (324, *INSTRUMENT["FIX.4.4"], 625, 326, 58))],
+    "FIX.5.0SP2": [("y", "SecurityList", (), (320, 322, 560, 393, 893,
+                                              {146: (55, *INSTRUMENT["FIX.5.0SP2"], *RULES, LEGS, 58)})),
+                   ("d", "SecurityDefinition", (), (320, 322, 323, 55, *INSTRUMENT["FIX.5.0SP2"], 58, LEGS,
+                                                    {1310: (1301, *RULES)})),
+                   (*STATUS, (324, *INSTRUMENT["FIX.5.0SP2"], 625, 326, 58))],
+}
 MESSAGES = {
-    "FIX.4.2": [*SESSION, *REFUSALS, *market_data("FIX.4.2"), ("8", "ExecutionReport", (*REPORT, 20), REPORT_MORE),
+    "FIX.4.2": [*SESSION, *REFUSALS, *market_data("FIX.4.2"), *REFERENCE["FIX.4.2"],
+                ("8", "ExecutionReport", (*REPORT, 20), REPORT_MORE),
                 ("b", "QuoteAcknowledgement", (297,), (117, 58, 300, {296: (302, 304, {295: (299, 55, 368)})}))],
-    "FIX.4.4": [*SESSION, *REFUSALS, *market_data("FIX.4.4"), ("8", "ExecutionReport", REPORT, (*REPORT_MORE, *MASS_STATUS, 790, 851)),
+    "FIX.4.4": [*SESSION, *REFUSALS, *market_data("FIX.4.4"), *REFERENCE["FIX.4.4"],
+                ("8", "ExecutionReport", REPORT, (*REPORT_MORE, *MASS_STATUS, 790, 851)),
                 ("r", "OrderMassCancelReport", MASS_CANCEL, (11, 58, 60, 532)),
                 ("AI", "QuoteStatusReport", (117,), QUOTE_STATUS),
                 ("b", "MassQuoteAcknowledgement", (297,), (117, 1, 58, 300, {296: (302, 304, ENTRIES)}))],
     "FIXT.1.1": SESSION,
-    "FIX.5.0SP2": [*REFUSALS, *market_data("FIX.5.0SP2"), ("8", "ExecutionReport", REPORT, (*REPORT_MORE, *MASS_STATUS, 790, 851)),
+    "FIX.5.0SP2": [*REFUSALS, *market_data("FIX.5.0SP2"), *REFERENCE["FIX.5.0SP2"],
+                   ("8", "ExecutionReport", REPORT, (*REPORT_MORE, *MASS_STATUS, 790, 851)),
                    ("r", "OrderMassCancelReport", (*MASS_CANCEL, 1369), (11, 58, 60, 532)),
                    ("AI", "QuoteStatusReport", (), (117, *QUOTE_STATUS, 300)),
                    ("b", "MassQuoteAcknowledgement", (297,), (117, 1, 58, 300, {296: (302, 304, ENTRIES)}))],
@@ -98,18 +140,11 @@ def field_list(required, others):
     for tag in (*required, *others):
         if isinstance(tag, dict):
             [(count, members)] = tag.items()
-            text += f'<group name="{FIELDS[count].split()[0]}" required="N">\n{field_list((), members)}</group>\n'
+            text += f'<group name="{FIELDS[count].split()[0]}" required="{"Y" if tag in required else "N"}">\n'
+            text += f'{field_list((), members)}</group>\n'
         else:
             text += f'<field name="{FIELDS[tag].split()[0]}" required="{"Y" if tag in required else "N"}"/>\n'
     return text
-
-
-def group_of(group):
-    """NoMDEntries with the fields of its entries."""
-    if not group:
-        return ""
-    first, *others = group[0]
-    return f'<group name="NoMDEntries" required="Y">\n{field_list((first,), others)}</group>\n'
 
 
 def write(version, folder):
@@ -124,12 +159,12 @@ def write(version, folder):
         text += field_list((8, 9, 35, 49, 56, 34, 52), (43, 97, 122)) + "</header>\n<trailer>\n"
         text += field_list((10,), ()) + "</trailer>\n"
     text += "<messages>\n"
-    for kind, name, required, others, *group in MESSAGES[version]:
+    for kind, name, required, others in MESSAGES[version]:
         category = "admin" if kind in "A012345" else "app"
         if kind == "A":
             others = (*others, 789) if version in ("FIX.4.4", "FIXT.1.1") else others
             required = (*required, 1137) if transport == "FIXT" else required
-        text += f'<message name="{name}" msgtype="{kind}" msgcat="{category}">\n{field_list(required, others)}{group_of(group)}</message>\n'
+        text += f'<message name="{name}" msgtype="{kind}" msgcat="{category}">\n{field_list(required, others)}</message>\n'
     text += "</messages>\n<components/>\n<fields>\n"
     for tag, described in FIELDS.items():
         name, kind = described.split()

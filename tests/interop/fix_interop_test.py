@@ -25,6 +25,17 @@ import fix_order_entry_test  # noqa: E402
 from running_exchange import SOURCE, TIME_LIMIT_S, Exchange, change_text, free_ports  # noqa: E402
 
 CLIENT = sys.argv[3]
+SPREAD = """
+[[instrument]]
+id = 10
+symbol = "ESZ6-CLF7"
+product = 1
+kind = "spread"
+tick_size = "0.25"
+price_low = "-1000"
+price_high = "6500"
+legs = [{ instrument = 1, side = "buy" }, { instrument = 2, side = "sell", ratio = 3 }]
+"""
 ACCOUNTS = {"ALICE": "alice", "BOB": "bob"}
 REPLACE, CANCEL, SPECIAL = 1_000_000, 2_000_000, 3_000_000  # ClOrdIDs of the requests that are no orders of the crowd
 
@@ -117,6 +128,14 @@ def one_of_each(version):
     if version != "FIX.4.2":
         yield request("ALICE", "q", CANCEL + 1, _530=1, _55="NONE")
         yield request("ALICE", "q", CANCEL + 2, _530=1, _55="CLF7")
+        yield "ALICE x 320=list|559=4"
+        yield "ALICE x 320=one|559=0|55=ESZ6-CLF7"
+        yield "ALICE x 320=none|559=0|55=NONE"
+    else:
+        yield "ALICE c 320=list|321=3"
+    for symbol in ("ESZ6", "ESZ6-C6000", "BTC-USD", "ESZ6-CLF7", "NONE"):
+        yield f"ALICE c 320=definition.{symbol}|321=0|55={symbol}"
+        yield f"ALICE e 324=status.{symbol}|55={symbol}|263=0"
 
 
 def the_end(count, version):
@@ -199,7 +218,7 @@ class FixInterop(unittest.TestCase):
 
     def exchange(self, more=""):
         """On a port that it has again when it is started again."""
-        exchange = Exchange(self.folder, more=more)
+        exchange = Exchange(self.folder, more=SPREAD + more)
         change_text(exchange.config, ('[fix]\nlisten = "127.0.0.1:0"', f'[fix]\nlisten = "127.0.0.1:{self.port}"'))
         return exchange
 
@@ -265,7 +284,23 @@ class FixInterop(unittest.TestCase):
         for symbol in ("ESZ6", "CLF7"):
             self.assertEqual(traded[symbol, "1"], traded[symbol, "2"])
             self.assertGreater(traded[symbol, "1"], 0)
+        self.check_reference_data(client)
         return kinds, repeated
+
+    def check_reference_data(self, client):
+        answers = collections.defaultdict(list)
+        for _, message in client.received():
+            answers[message.get("320", message.get("324"))].append(message)
+        listed = "\n".join(line for line in client.lines("<") if "|320=list|" in line)
+        for symbol in ("ESZ6", "CLF7", "ESZ6-C6000", "BTC-USD", "ESZ6-CLF7"):
+            self.assertEqual(listed.count(f"|55={symbol}|"), 1, listed)
+        self.assertEqual({message["393"] for message in answers["list"]}, {"5"})
+        for symbol in ("ESZ6", "ESZ6-C6000", "BTC-USD", "ESZ6-CLF7"):
+            [definition], [status] = answers[f"definition.{symbol}"], answers[f"status.{symbol}"]
+            self.assertEqual((definition["55"], definition["323"]), (symbol, "1"))
+            self.assertEqual((status["55"], status["326"]), (symbol, "17"))
+        self.assertEqual(answers["definition.NONE"][0]["323"], "6")
+        self.assertEqual(answers["status.NONE"][0]["326"], "20")
 
     def read_a_market(self, version):
         """A reader with dictionaries follows the book that a trader makes; what it has at the end is what a new picture has."""
@@ -358,7 +393,7 @@ class FixInterop(unittest.TestCase):
         kinds = self.play_with_a_client_that_dies("FIX.4.4", 2_000)
         for kind in ("0", "4", "5", "8", "D", "F", "I"):
             self.assertIn(("8", kind), kinds)
-        for kind in "39jr":
+        for kind in "39jrydf":
             self.assertIn((kind, None), kinds)
 
     def test_a_client_of_fix_4_2_too(self):

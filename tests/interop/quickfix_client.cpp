@@ -81,8 +81,8 @@ std::string value_of(const std::vector<std::pair<int, std::string>>& fields, int
     return std::string();
 }
 
-/// ClOrdID, QuoteID, MassStatusReqID, MDReqID.
-constexpr int name_tags[] = {11, 117, 584, 262};
+/// ClOrdID, QuoteID, MassStatusReqID, MDReqID, SecurityReqID, SecurityStatusReqID.
+constexpr int name_tags[] = {11, 117, 584, 262, 320, 324};
 
 std::string name_of(const std::vector<std::pair<int, std::string>>& fields) {
     for (const int tag : name_tags) {
@@ -198,7 +198,7 @@ class client : public FIX::Application {
     }
 
  private:
-    using named = std::pair<std::string, std::string>;  ///< SenderCompID and ClOrdID, or MsgSeqNum
+    using named = std::pair<std::string, std::string>;  ///< SenderCompID and name, or MsgSeqNum
 
     static named key(const FIX::SessionID& on, const std::string& what) {
         return {on.getSenderCompID().getValue(), what};

@@ -59,7 +59,8 @@ class Client:
             if size and len(self.bytes) >= size:
                 text = self.bytes[:size - 1].decode()
                 self.bytes = self.bytes[size:]
-                return dict(field.split("=", 1) for field in text.split(SOH))
+                self.fields = [field.split("=", 1) for field in text.split(SOH)]
+                return dict(self.fields)
             more = self.socket.recv(65536)
             if not more:
                 return None

@@ -220,12 +220,13 @@ void linked_order_entry::keep_cancel(gateway_link& link, const domain::command& 
     }
 }
 
-// Answers operators' requests. False when the link must end.
+// Answers what sessions ask about the venue. False when the link must end.
 bool linked_order_entry::answer_questions(gateway_link& link, const link_frame& frame) {
     for (std::size_t i = 0; i < frame.count<gateway::admin_request>(); ++i) {
         const auto question = frame.record<gateway::admin_request>(i);
         if (!shares_.serves(link.gateway, question.session)) return false;
-        if (!accounts_.owner_of(question.session)->is_operator) return false;
+        const bool is_operator = accounts_.owner_of(question.session)->is_operator;
+        if (gateway::is_for_operators(question.wish) && !is_operator) return false;
         core_.reply(question,
                     [&](const gateway::admin_reply& answer) { link.channel.put_record(link_message::reply, answer); });
     }

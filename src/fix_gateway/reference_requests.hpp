@@ -1,0 +1,56 @@
+// From a client's messages to questions about instruments: SecurityListRequest (x), SecurityDefinitionRequest (c),
+// SecurityStatusRequest (e).
+//
+// These are not sequenced. The gateway answers them, and their answers are messages of the connection.
+//
+// Limits: ids of requests and names have reference_text_max characters.
+// Threads: one context.
+// Source:  docs/spec/fix.md, "Reference data".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "domain/instrument.hpp"
+#include "fix/codec/field_index.hpp"
+#include "fix_gateway/answers.hpp"
+#include "fix_gateway/reference_directory.hpp"
+#include "fix_gateway/requests.hpp"
+
+namespace corro::fix_gateway {
+
+/// Characters of an id or a name that an answer repeats.
+inline constexpr std::size_t reference_text_max = 64;
+
+enum class reference_question : std::uint8_t {
+    list,         ///< SecurityList (y)
+    definitions,  ///< FIX 4.2: all, in a SecurityDefinition (d) each
+    definition,   ///< SecurityDefinition (d) of one instrument
+    status,       ///< SecurityStatus (f)
+};
+
+enum class reference_finding : std::uint8_t {
+    all,          ///< every instrument is asked for
+    found,        ///< the one that is asked for
+    reversed,     ///< a strategy that is the opposite of the one that is asked for: its buyer sells that
+    unknown,      ///< there is no such instrument
+    unsupported,  ///< the venue does not answer questions of this kind
+};
+
+struct reference_request {
+    reference_question question = reference_question::list;
+    reference_finding finding = reference_finding::unsupported;
+    std::string_view id;                             ///< of the request; in the message
+    std::string_view symbol;                         ///< in the message; may be empty
+    const domain::instrument* instrument = nullptr;  ///< if found or reversed; valid until the next definition
+};
+
+/// Whether a message of this type is one of these in this version.
+[[nodiscard]] bool is_reference_request(std::string_view type, fix_version version) noexcept;
+
+/// @pre  is_reference_request of the message's type.
+[[nodiscard]] request_problem read_reference_request(const fix::field_index& message, fix_version version,
+                                                     reference_directory& instruments, reference_request& into);
+
+}  // namespace corro::fix_gateway
