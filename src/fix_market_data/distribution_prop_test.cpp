@@ -319,7 +319,9 @@ TEST(market_data_distribution, works_in_proportion_to_the_subscriptions_of_what_
     EXPECT_GT(once, 1'000U);
     EXPECT_EQ(steps_of(16, 0), 2 * once);
     EXPECT_EQ(steps_of(32, 0), 4 * once);
-    if (random_market(12).instruments.size() > 1) EXPECT_EQ(steps_of(8, 32), once);
+    if (random_market(12).instruments.size() > 1) {
+        EXPECT_EQ(steps_of(8, 32), once);
+    }
 }
 
 // A turn of the venue may add more to the feed than its log keeps.

@@ -119,7 +119,9 @@ class test_client {
             ASSERT_NE(found, books.end()) << "the first message of a subscription is a W";
             client_book& book = found->second;
             ++book.changes;
-            if (e.number) EXPECT_EQ(*e.number, book.next_number++);
+            if (e.number) {
+                EXPECT_EQ(*e.number, book.next_number++);
+            }
             if (e.key == "2") {
                 EXPECT_EQ(e.action, '0');
                 book.trades.push_back(e.trade);

@@ -232,8 +232,12 @@ class FixReference(unittest.TestCase):
             self.assertEqual(lists, [INSTRUMENTS + 4] * 5)
             self.assertLess(slowest, 5)
 
-    def phases(self, address, config, symbol="ESZ6", other="CLF7"):
+    def phases(self, address, config):
         client = self.connect(address)
+        self.phases_of(client, config, "ESZ6", "CLF7")
+        self.phases_of(client, config, "CLF7", "ESZ6")
+
+    def phases_of(self, client, config, symbol, other):
         self.assertEqual(self.status(client, symbol), "17")
         for phase, status in (("halted", "2"), ("pre_open", "21"), ("opening_auction", "22"), ("volatility_auction", "5"),
                               ("closing_auction", "5"), ("closed", "18"), ("continuous", "17")):
@@ -290,8 +294,7 @@ class FixReference(unittest.TestCase):
     def test_phases_in_a_venue_of_partitions(self):
         fix = '\n[fix]\nlisten = "127.0.0.1:7010"\n[[fix_session]]\nname = "ALICE"\naccount = 1\nsession = 4\n'
         address, config = self.serve("partitions.toml", fix, ())
-        self.phases(address, config, "CLF7", "ESZ6")
-        self.phases(address, config, "ESZ6", "CLF7")
+        self.phases(address, config)
 
 
 if __name__ == "__main__":

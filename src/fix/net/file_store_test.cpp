@@ -129,7 +129,9 @@ io::task<void> fill(std::string path, held* expected) {
     for (int i = 0; i < 3'000; ++i) {
         EXPECT_TRUE((*store)->append((*store)->next_sent(), std::string(1'000, 'm')));
         EXPECT_TRUE((*store)->set_next_received(static_cast<std::uint64_t>(i)));
-        if (i == 7) EXPECT_TRUE((*store)->set_numbers_since(1'795'435'200'000'000'000));
+        if (i == 7) {
+            EXPECT_TRUE((*store)->set_numbers_since(1'795'435'200'000'000'000));
+        }
         if (i % 100 != 0) continue;
         const std::error_code failed = co_await (*store)->commit();
         EXPECT_FALSE(failed);
