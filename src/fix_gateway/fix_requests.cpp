@@ -114,14 +114,14 @@ void fix_session::act_on(fix::taken what, fix::instant now) {
 
 void fix_session::submit_request(fix::instant now) {
     const std::uint64_t number = session_->message_number();
-    if (answer_reference(now)) return;
-    if (is_drop_copy()) {
-        return session_->reject_business(business_reason_not_authorised, "A drop copy enters nothing", now);
-    }
     const fix::session_identity& names = session_->settings().identity;
     if (names.begin_string == "FIXT.1.1" && session_->application_version() != names.default_appl_ver_id) {
         ++shared_.statistics.session_rejects;
         return session_->reject({fix::reject_reason::unsupported_version, fix::tag::appl_ver_id}, now);
+    }
+    if (answer_reference(now)) return;
+    if (is_drop_copy()) {
+        return session_->reject_business(business_reason_not_authorised, "A drop copy enters nothing", now);
     }
     const auto refuse = [this, now](const request_problem& problem) {
         ++shared_.statistics.session_rejects;
