@@ -60,8 +60,10 @@ io::task<bool> trader::come() {
 }
 
 io::task<bool> trader::come_first() {
-    auto session =
-        co_await io::with_timeout(logon_patience, client::order_session::log_on(settings_.venue, settings_.who));
+    // An earlier logon, whose acknowledgement was lost, may have caused answers: by its cancel on disconnect.
+    client::credentials who = settings_.who;
+    who.next_answer = 1;
+    auto session = co_await io::with_timeout(logon_patience, client::order_session::log_on(settings_.venue, who));
     if (!session) co_return false;  // no answer in time
     if (!*session) {
         judge(session->error());

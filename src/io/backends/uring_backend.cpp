@@ -106,6 +106,7 @@ class uring_backend final : public kernel::kernel_backend {
 
     void open_ring();
     void bind_to_this_thread() noexcept;
+    void forget_submissions() noexcept;
     void leave_ring() noexcept;
     [[nodiscard]] io_uring_sqe& next_submission() noexcept;
     [[nodiscard]] bool may_send_at_once(uring_descriptor& on) noexcept;
@@ -198,9 +199,9 @@ void uring_backend::bind_to_this_thread() noexcept {
     arm_wake_up();
 }
 
-/// Gives up the ring of another thread. Acceptors that no task awaits may be armed there. Keeps their accepted
-/// connections; the next accept arms them again.
-void uring_backend::leave_ring() noexcept {
+/// Forgets what was submitted to the ring of another thread. Keeps the connections that it has accepted, and releases
+/// sockets that were closed.
+void uring_backend::forget_submissions() noexcept {
     io_uring_cqe* answer = nullptr;
     unsigned head = 0;
     io_uring_for_each_cqe(&ring_, head, answer) {
@@ -208,7 +209,6 @@ void uring_backend::leave_ring() noexcept {
         reinterpret_cast<uring_descriptor*>(answer->user_data & ~subject_mask)->kept.push_back(answer->res);
     }
     for (uring_descriptor* const on : armed_) {
-        CORRO_ASSERT(on->reader == nullptr, "a context on io_uring with operations in flight must stay on its thread");
         unanswered_count_ -= on->unanswered_count;
         on->unanswered_count = 0;
         on->accepting = false;
@@ -220,6 +220,15 @@ void uring_backend::leave_ring() noexcept {
     }
     armed_.clear();
     collected_count_ = 0;
+}
+
+/// Gives up the ring of another thread. Acceptors that no task awaits may be armed there; the next accept arms them
+/// again.
+void uring_backend::leave_ring() noexcept {
+    for (const uring_descriptor* const on : armed_) {
+        CORRO_ASSERT(on->reader == nullptr, "a context on io_uring with operations in flight must stay on its thread");
+    }
+    forget_submissions();
     CORRO_ASSERT(unanswered_count_ == 0, "a context on io_uring with operations in flight must stay on its thread");
     close_ring(ring_);
 }
@@ -669,6 +678,7 @@ void uring_backend::tear_down() noexcept {
     tearing_down_ = true;
     if (thread_ != std::this_thread::get_id()) {
         // The thread that used the ring has ended. The kernel cancelled its operations in flight before that.
+        forget_submissions();
         close_ring(ring_);
         orphaned_ = true;
         return;

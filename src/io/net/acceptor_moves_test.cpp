@@ -110,6 +110,14 @@ TEST_P(acceptor_moves, an_acceptor_that_was_closed_before_disturbs_no_other_thre
     acceptor.close();
     std::thread([this] { block_on(ctx, sleep_for(1ms)); }).join();
 }
+// LeakSanitizer looks: the thread ends before its ring has told that the acceptor accepts no more.
+TEST_P(acceptor_moves, an_acceptor_that_was_closed_by_a_thread_that_has_ended_is_freed_with_its_context) {
+    const auto accept_and_close = [this] {
+        block_on(ctx, accept_one(&ctx, &acceptor, at));
+        acceptor.close();
+    };
+    std::thread(accept_and_close).join();
+}
 TEST_P(acceptor_moves, accepts_that_run_out_of_time_again_and_again_lose_no_connection) {
     for (int round = 0; round < 20; ++round) {
         block_on(ctx, accept_in_vain(&acceptor));
