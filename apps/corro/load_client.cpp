@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "client/session_errors.hpp"
+#include "domain/private_event.hpp"
 #include "io/errors.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/scope.hpp"
@@ -22,6 +23,7 @@ constexpr std::chrono::milliseconds return_interval{50};
 
 struct sent_request {
     std::uint64_t ticks = 0;
+    std::uint32_t number = 0;
     domain::command_kind kind{};
 };
 
@@ -51,11 +53,16 @@ struct load_client {
     bool failed = false;
 };
 
-void note_answer(load_run& run, load_client& c) {
-    const sent_request& oldest = c.under_way.front();
-    run.round_trips[static_cast<std::size_t>(oldest.kind)].record(
-        run.clock.between_ns(oldest.ticks, run.clock.now_ticks()));
-    c.under_way.pop_front();
+/// The request that this answers; a fill has no number. The end if there is none.
+auto find_answered(load_client& c, std::uint64_t number) {
+    return std::ranges::find_if(c.under_way,
+                                [&](const sent_request& each) { return number == 0 || each.number == number; });
+}
+
+void note_answer(load_run& run, load_client& c, std::deque<sent_request>::iterator request) {
+    run.round_trips[static_cast<std::size_t>(request->kind)].record(
+        run.clock.between_ns(request->ticks, run.clock.now_ticks()));
+    c.under_way.erase(request);
     ++run.answered_now;
 }
 
@@ -66,33 +73,41 @@ void take_answers(load_run& run, load_client& c) {
         if (!answer) return c.end(run, answer.error());
         if (!*answer) return;
         if ((*answer)->gap) return c.fail(run, "the venue no longer has the missed answers");
-        if (!(*answer)->reject && !c.trader.on_event((*answer)->event)) continue;
-        if ((*answer)->reject) c.trader.on_reject((*answer)->reject->session_reject_reason);
-        if (c.under_way.empty()) return c.fail(run, "received an answer that matches no request");
-        note_answer(run, c);
+        const auto& refusal = (*answer)->reject;
+        const domain::event& event = (*answer)->event;
+        const auto request = find_answered(c, refusal ? refusal->refused_sequence.value : domain::request_of(event));
+        const bool is_known = request != c.under_way.end();
+        // The session has sent a cancel in place of a request that was refused before a crash of the venue.
+        if (!refusal && !is_known && event.kind == domain::event_kind::order_rejected) continue;
+        if (!refusal && !c.trader.on_event(event)) continue;
+        if (refusal) c.trader.on_reject(refusal->session_reject_reason);
+        if (!is_known) return c.fail(run, "received an answer that matches no request");
+        note_answer(run, c, request);
     }
 }
 
 void send_one(load_run& run, load_client& c, std::uint64_t intended_ticks) {
     const domain::command request = c.trader.next_request();
     --run.quota_left;
-    if (c.session->send(request) == 0) {
+    const std::uint32_t number = c.session->send(request);
+    if (number == 0) {
         return c.fail(run, c.session->numbers_have_ended()
                                ? "the session has no more request numbers; use another session"
                                : "the client's output buffer is full; lower --rate or --outstanding");
     }
-    c.under_way.push_back({intended_ticks, request.kind});
+    c.under_way.push_back({intended_ticks, number, request.kind});
 }
 
 // Repeatedly sends as many requests as allowed, then takes the answers. The rate follows the venue.
 io::task<void> closed_loop(load_run* run, load_client* c) {
     while (!c->is_over() && ((run->quota_left > 0 && !run->stop_now) || !c->under_way.empty())) {
-        while (!c->failed && !run->stop_now && run->quota_left > 0 &&
+        while (!c->failed && !run->stop_now && run->quota_left > 0 && c->session->not_accepted_count() == 0 &&
                c->under_way.size() < run->options.outstanding_max) {
             send_one(*run, *c, run->clock.now_ticks());
         }
         std::error_code error = co_await c->session->flush();
-        if (!error && !c->under_way.empty()) error = co_await c->session->fill();
+        const bool waits = !c->under_way.empty() || c->session->not_accepted_count() != 0;
+        if (!error && waits) error = co_await c->session->fill();
         // Answers that have arrived count, even if the connection failed after them.
         take_answers(*run, *c);
         if (error && !c->is_over()) c->end(*run, error);
@@ -102,7 +117,7 @@ io::task<void> closed_loop(load_run* run, load_client* c) {
 io::task<void> paced_sender(load_run* run, load_client* c, pace* p) {
     while (!run->stop_now && run->quota_left > 0 && !c->is_over()) {
         std::chrono::nanoseconds wait = p->wait();
-        if (c->under_way.size() >= client::sent_requests::capacity)
+        if (c->under_way.size() >= client::sent_requests::capacity || c->session->not_accepted_count() != 0)
             wait = std::max<std::chrono::nanoseconds>(wait, std::chrono::milliseconds(1));
         if (wait.count() > 0) {
             const std::error_code error = co_await c->session->flush();

@@ -48,28 +48,46 @@ io::task<std::error_code> order_session::reconnect(venue_endpoint venue) {
 io::task<std::error_code> order_session::reconnect(io::transport_stream connected) {
     connection_.replace(std::move(connected));
     acknowledged_ = false;
+    is_resending_ = false;
     shared_instruments_.reset();
     who_.next_answer = next_answer_;
     co_return co_await complete_logon();
 }
 
 bool order_session::resend_not_accepted() noexcept {
-    std::size_t bytes = 0;
-    for (std::uint64_t number = next_request_; number != sent_end_; ++number) {
-        const std::size_t size = sent_.find(number).size();
-        if (size == 0) return false;
-        bytes += size;
-    }
-    const auto room = connection_.output().reserve(bytes);
-    if (room.size() != bytes) return false;
-    std::size_t at = 0;
-    for (; next_request_ != sent_end_; ++next_request_) {
-        const auto request = sent_.find(next_request_);
-        std::memcpy(room.data() + at, request.data(), request.size());
-        at += request.size();
-    }
-    connection_.output().commit(at);
+    if (next_request_ == sent_end_) return true;
+    if (!sent_.keeps_all(next_request_, sent_end_)) return false;
+    is_resending_ = true;
+    queue_not_accepted();
     return true;
+}
+
+// In place of a refused request, which has no bytes any more, goes a cancel of an order that cannot exist: the
+// application has given the request up, and the venue, which has forgotten the refusal in a crash, needs the number.
+void order_session::queue_not_accepted() noexcept {
+    for (; next_request_ != sent_end_; ++next_request_) {
+        const auto room = connection_.output().reserve(wire::message_bytes_max);
+        if (room.empty()) return;
+        const auto request = sent_.find(next_request_);
+        std::size_t size = request.size();
+        if (size != 0) {
+            std::memcpy(room.data(), request.data(), size);
+        } else {
+            domain::command nothing;
+            nothing.kind = domain::command_kind::cancel_order;
+            nothing.cancel_order().order = domain::order_id{std::numeric_limits<std::uint64_t>::max()};
+            nothing.set_request(static_cast<std::uint32_t>(next_request_));
+            size = wire::encode(nothing, domain::instrument{}, room);
+        }
+        connection_.output().commit(size);
+    }
+    is_resending_ = false;
+}
+
+// Whether nothing is to be sent again before a new request.
+bool order_session::may_send() noexcept {
+    if (is_resending_) queue_not_accepted();
+    return !is_resending_ && !numbers_have_ended();
 }
 
 // The venue's challenge, this client's hello, the venue's hello_ack.
@@ -166,7 +184,7 @@ bool order_session::queue(const Message& message) noexcept {
 std::uint32_t order_session::send(const domain::command& command) noexcept {
     const domain::instrument& instrument = definitions().find_or_nameless(command.instrument);
     const bool is_known = instrument.id == command.instrument;
-    if (numbers_have_ended() || (!is_known && needs_definition(command.kind))) return 0;
+    if (!may_send() || (!is_known && needs_definition(command.kind))) return 0;
     const auto room = connection_.output().reserve(wire::message_bytes_max);
     if (room.empty()) return 0;
     domain::command numbered = command;
@@ -181,7 +199,7 @@ std::uint32_t order_session::send(const domain::command& command) noexcept {
 std::uint32_t order_session::send_mass_quote(std::span<const domain::command> quotes) noexcept {
     const bool are_known = std::ranges::all_of(
         quotes, [this](const domain::command& quote) { return definitions().find(quote.instrument) != nullptr; });
-    if (numbers_have_ended() || !are_known) return 0;
+    if (!may_send() || !are_known) return 0;
     const auto room = connection_.output().reserve(wire::message_bytes_max);
     if (room.empty()) return 0;
     const auto request = static_cast<std::uint32_t>(next_request_);
@@ -199,20 +217,11 @@ void order_session::keep(std::span<const std::byte> request) noexcept {
     sent_end_ = next_request_ + 1;
 }
 
-// A refused request is over. If the venue forgets its number in a crash, a cancel of an order that cannot
-// exist is sent under it. A refusal of the number says nothing about the request that has it.
+// A refused request is over. A refusal of the number says nothing about the request that has it.
 void order_session::give_up(const wire::reject& refusal) noexcept {
     const bool is_about_number = refusal.session_reject_reason == wire::session_reject_reason::sequence_gap ||
                                  refusal.session_reject_reason == wire::session_reject_reason::sequence_repeated;
-    const std::uint64_t number = refusal.refused_sequence.value;
-    if (is_about_number || number > request_number_max) return;
-    domain::command nothing;
-    nothing.kind = domain::command_kind::cancel_order;
-    nothing.cancel_order().order = domain::order_id{std::numeric_limits<std::uint64_t>::max()};
-    nothing.set_request(static_cast<std::uint32_t>(number));
-    std::array<std::byte, wire::message_bytes_max> room;
-    const std::size_t size = wire::encode(nothing, domain::instrument{}, room);
-    sent_.replace(number, std::span(room).first(size));
+    if (!is_about_number) sent_.refused(refusal.refused_sequence.value);
 }
 
 bool order_session::send_raw(std::span<const std::byte> bytes) noexcept {

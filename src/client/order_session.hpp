@@ -109,22 +109,23 @@ class order_session {
     /// The number of the session's numbering, for a client that stores `next_answer`.
     [[nodiscard]] std::uint8_t session_day() const noexcept { return who_.session_day; }
 
-    /// After `reconnect`: sent requests that the venue has not accepted.
+    /// After `reconnect`: sent requests that the venue has not accepted, and that are not queued again yet.
     [[nodiscard]] std::uint32_t not_accepted_count() const noexcept {
         return static_cast<std::uint32_t>(sent_end_ - next_request_);
     }
 
-    /// Queues them again, under their old numbers; a cancel of no order in place of each that a reject has refused.
-    /// False when some are too old to be kept or do not fit the output
-    /// buffer; none is queued then. Calling `send` first drops them instead.
+    /// Sends them again, under their old numbers; a cancel of no order in place of each that a reject has refused.
+    /// Queues as many as fit the output buffer; each `flush` queues more, and `send` returns 0 until all are queued.
+    /// False when some are too old to be kept; none is sent again then. Calling `send` first drops them instead.
     [[nodiscard]] bool resend_not_accepted() noexcept;
 
     /// Queues a request. Its kind, instrument, side and so on are taken from `command`; session and account are the
     /// session's own.
     ///
-    /// @return  The request's number, echoed in the answers; 0 when the output buffer is full (flush first), when the
-    ///          session's numbers are used up, or when the command has a price or a quantity in an instrument that is
-    ///          not one of `instruments()`: only its definition converts them, and the venue decides when it comes.
+    /// @return  The request's number, echoed in the answers; 0 when the output buffer is full or earlier requests are
+    ///          still to be sent again (flush first), when the session's numbers are used up, or when the command has a
+    ///          price or a quantity in an instrument that is not one of `instruments()`: only its definition converts
+    ///          them, and the venue decides when it comes.
     [[nodiscard]] std::uint32_t send(const domain::command& command) noexcept;
 
     /// Queues 1 to wire::mass_quote_max quotes (commands of kind enter_quote) as one mass quote; otherwise as `send`.
@@ -146,9 +147,13 @@ class order_session {
     /// Requests a snapshot beside the venue's journal, for operators; otherwise as `ask_status`.
     [[nodiscard]] bool ask_snapshot(std::uint64_t question) noexcept;
 
-    /// Writes everything that is queued. One at a time (asserted by the stream).
+    /// Writes everything that is queued. One at a time (asserted by the stream). While requests are sent again, repeat
+    /// it until there is no output, and take answers in between; `next` does so.
     /// @return The connection's error, if any.
-    [[nodiscard]] io::task<std::error_code> flush() { return connection_.flush(); }
+    [[nodiscard]] io::task<std::error_code> flush() {
+        if (is_resending_) queue_not_accepted();
+        return connection_.flush();
+    }
 
     /// The next answer in the bytes received so far; nothing when there is none.
     /// @error wire errors, session_errc, or logged_out(reason); the session is over.
@@ -184,7 +189,8 @@ class order_session {
     [[nodiscard]] domain::account_id account() const noexcept { return who_.account; }
     /// Requests per second that the venue allows, from the logon; 0 for no limit.
     [[nodiscard]] std::uint32_t requests_per_second_max() const noexcept { return requests_per_second_max_; }
-    [[nodiscard]] bool has_output() noexcept { return !connection_.output().empty(); }
+    /// Whether something is queued, or requests are still to be sent again.
+    [[nodiscard]] bool has_output() noexcept { return is_resending_ || !connection_.output().empty(); }
     /// The number of the next request.
     [[nodiscard]] std::uint64_t next_request() const noexcept { return next_request_; }
     /// Whether the numbers of requests are used up: the session can then only receive and log out.
@@ -203,6 +209,8 @@ class order_session {
     }
     io::task<std::expected<wire::frame, std::error_code>> next_frame();
     io::task<std::error_code> complete_logon();
+    [[nodiscard]] bool may_send() noexcept;
+    void queue_not_accepted() noexcept;
     void keep(std::span<const std::byte> request) noexcept;
     void give_up(const wire::reject& refusal) noexcept;
     template <class Message>
@@ -223,6 +231,7 @@ class order_session {
     std::uint64_t last_echo_ = 0;
     std::uint32_t requests_per_second_max_ = 0;
     bool acknowledged_ = false;
+    bool is_resending_ = false;
     bool began_again_ = false;
 };
 

@@ -31,17 +31,53 @@ TEST(sent_requests, keeps_what_is_not_answered) {
     EXPECT_TRUE(has(sent, 8));
 }
 
-TEST(sent_requests, replaces_what_it_keeps) {
+TEST(sent_requests, keeps_only_the_numbers_of_refused_requests) {
     sent_requests sent;
-    for (std::uint64_t n = 5; n <= 7; ++n) add(sent, n);
-    const std::array<std::byte, 2> other{std::byte{90}, std::byte{91}};
-    for (const std::uint64_t number : {4U, 6U, 8U}) sent.replace(number, other);
+    for (std::uint64_t n = 5; n <= 8; ++n) add(sent, n);
+    for (const std::uint64_t number : {0U, 4U, 6U, 6U, 8U, 9U}) sent.refused(number);
     EXPECT_TRUE(has(sent, 5));
     EXPECT_TRUE(has(sent, 7));
-    ASSERT_EQ(sent.find(6).size(), other.size());
-    EXPECT_EQ(sent.find(6)[0], other[0]);
-    EXPECT_TRUE(sent.find(4).empty());
-    EXPECT_TRUE(sent.find(8).empty());
+    for (const std::uint64_t number : {4U, 6U, 8U, 9U}) EXPECT_TRUE(sent.find(number).empty()) << number;
+    EXPECT_TRUE(sent.keeps_all(5, 9));
+    EXPECT_FALSE(sent.keeps_all(4, 9)) << "it was never added";
+    EXPECT_FALSE(sent.keeps_all(5, 10)) << "somebody else has sent 9";
+    sent.answered(5);
+    EXPECT_TRUE(sent.keeps_all(6, 9));
+    EXPECT_FALSE(sent.keeps_all(5, 9)) << "it is answered";
+    add(sent, 9);
+    EXPECT_TRUE(has(sent, 9));
+    EXPECT_TRUE(sent.keeps_all(6, 10));
+}
+
+// Any number is refused while some requests wait: of a full disk, for as long as it lasts.
+TEST(sent_requests, refused_ones_take_no_place_from_unanswered_ones) {
+    for (const std::uint64_t refused : {1'000U, 2'000U, 4'000U}) {
+        for (const std::uint64_t delay : {1U, 5U, 64U}) {
+            sent_requests sent;
+            const std::uint64_t waiting = sent_requests::capacity - delay;
+            const std::uint64_t end = waiting + refused + 1;
+            for (std::uint64_t n = 1; n <= waiting; ++n) add(sent, n);
+            for (std::uint64_t n = waiting + 1; n < end; ++n) {
+                add(sent, n);
+                if (n >= waiting + delay) sent.refused(n - delay + 1);
+            }
+            for (std::uint64_t n = end - delay; n < end; ++n) sent.refused(n);
+            ASSERT_TRUE(sent.keeps_all(1, end)) << refused << ' ' << delay;
+            for (std::uint64_t n = 1; n < end; ++n) EXPECT_TRUE(n <= waiting ? has(sent, n) : sent.find(n).empty());
+        }
+    }
+}
+
+TEST(sent_requests, drops_the_oldest_unanswered_request_and_the_refused_ones_before_it) {
+    sent_requests sent;
+    for (std::uint64_t n = 1; n <= 10; ++n) add(sent, n);
+    for (std::uint64_t n = 2; n <= 9; ++n) sent.refused(n);
+    for (std::uint64_t n = 11; n <= sent_requests::capacity + 8; ++n) add(sent, n);
+    EXPECT_TRUE(sent.keeps_all(1, sent_requests::capacity + 9)) << "1 and all from 10 on, and no more";
+    add(sent, sent_requests::capacity + 9);
+    EXPECT_FALSE(sent.keeps_all(1, sent_requests::capacity + 10));
+    EXPECT_TRUE(sent.keeps_all(2, sent_requests::capacity + 10));
+    EXPECT_TRUE(has(sent, 10));
 }
 
 TEST(sent_requests, gives_up_the_oldest_when_it_is_full) {
@@ -49,6 +85,8 @@ TEST(sent_requests, gives_up_the_oldest_when_it_is_full) {
     for (std::uint64_t n = 1; n <= sent_requests::capacity + 10; ++n) add(sent, n);
     EXPECT_TRUE(sent.find(10).empty());
     for (std::uint64_t n = 11; n <= sent_requests::capacity + 10; ++n) EXPECT_TRUE(has(sent, n)) << n;
+    EXPECT_TRUE(sent.keeps_all(11, sent_requests::capacity + 11));
+    EXPECT_FALSE(sent.keeps_all(10, sent_requests::capacity + 11));
 }
 
 TEST(sent_requests, forgets_what_is_to_be_sent_under_the_same_number) {

@@ -281,6 +281,53 @@ TEST_F(venue_messages, what_was_refused_is_not_sent_again) {
     for (std::uint64_t k = 0; k < 3; ++k) EXPECT_EQ(sent[k].sequence, k + 1);
 }
 
+// A disk was full for long, and then the venue lost its power: it remembers the number of none of these. What waits and
+// what was refused may be more than the output buffer holds.
+TEST_F(venue_messages, any_number_of_refused_requests_is_made_good) {
+    for (const std::uint32_t count : {4'000U, 8'000U, 16'000U}) {
+        venue_bytes venue = logon({first});
+        for (std::uint64_t number = 2; number < count; ++number) {
+            venue.append(refusal_of(number, wire::session_reject_reason::overloaded), std::uint64_t{0});
+        }
+        const auto session = session_of(venue);
+        ASSERT_NE(session, nullptr);
+        domain::command order;
+        order.kind = domain::command_kind::enter_order;
+        order.instrument = first.id;
+        // The first and the last one wait for an answer, and each other one is refused before the next one.
+        for (std::uint32_t number = 1; number <= count; ++number) {
+            ASSERT_EQ(session->send(order), number);
+            ASSERT_FALSE(io::block_on(context, session->flush()));
+            if (number == 1 || number == count) continue;
+            const auto got = next(*session);
+            ASSERT_TRUE(got && got->reject);
+        }
+        const venue_bytes again = logon({first});
+        std::vector<std::byte> written;
+        io::transport_stream stream{io::any_stream(recorded_stream(again.bytes(), &written))};
+        ASSERT_FALSE(io::block_on(context, session->reconnect(std::move(stream))));
+        EXPECT_EQ(session->not_accepted_count(), count);
+        ASSERT_TRUE(session->resend_not_accepted());
+        const bool is_in_parts = session->not_accepted_count() != 0;
+        EXPECT_EQ(is_in_parts, count != 4'000);
+        if (is_in_parts) {
+            EXPECT_EQ(session->send(order), 0U) << "it would overtake what is to be sent again";
+        }
+        while (session->has_output()) {
+            ASSERT_FALSE(io::block_on(context, session->flush()));
+        }
+        EXPECT_EQ(session->not_accepted_count(), 0U);
+        const auto sent = requests_in(written);
+        ASSERT_EQ(sent.size(), count);
+        for (std::uint64_t k = 0; k < count; ++k) {
+            const bool waits = k == 0 || k + 1 == count;
+            ASSERT_EQ(sent[k].sequence, k + 1);
+            ASSERT_EQ(sent[k].message, waits ? wire::template_id::enter_order : wire::template_id::cancel_order) << k;
+        }
+        EXPECT_EQ(session->send(order), count + 1);
+    }
+}
+
 TEST_F(venue_messages, a_logout_in_place_of_a_challenge_is_a_refusal) {
     wire::logout leaving;
     leaving.logout_reason = wire::logout_reason::shutting_down;

@@ -144,6 +144,7 @@ io::task<void> trader::exchange_messages() {
 }
 
 void trader::send_what_is_due(std::chrono::nanoseconds now, domain::time_ns wall) {
+    if (session_->not_accepted_count() != 0) return;  // they go first
     if (wants_echo_ && !asked_for_echo_) asked_for_echo_ = session_->send_test(echo_id);
     if (now < next_send_) return;
     next_send_ = now + std::chrono::nanoseconds(static_cast<std::int64_t>(
