@@ -25,6 +25,7 @@ struct sent_request {
     std::uint64_t ticks = 0;
     std::uint32_t number = 0;
     domain::command_kind kind{};
+    domain::client_order_id order{};
 };
 
 /// One client: its session, its trader, its outstanding requests.
@@ -53,10 +54,17 @@ struct load_client {
     bool failed = false;
 };
 
-/// The request that this answers; a fill has no number. The end if there is none.
-auto find_answered(load_client& c, std::uint64_t number) {
-    return std::ranges::find_if(c.under_way,
-                                [&](const sent_request& each) { return number == 0 || each.number == number; });
+/// The request with this number. The end if it is not under way.
+auto find_request(load_client& c, std::uint64_t number) {
+    return std::ranges::find(c.under_way, number, &sent_request::number);
+}
+
+/// The request that the event answers. A fill has no number, but names its order.
+auto find_answered(load_client& c, const domain::event& by) {
+    if (by.kind != domain::event_kind::order_executed) return find_request(c, domain::request_of(by));
+    return std::ranges::find_if(c.under_way, [&](const sent_request& each) {
+        return each.order == by.execution.client_order && each.kind != domain::command_kind::cancel_order;
+    });
 }
 
 void note_answer(load_run& run, load_client& c, std::deque<sent_request>::iterator request) {
@@ -75,7 +83,7 @@ void take_answers(load_run& run, load_client& c) {
         if ((*answer)->gap) return c.fail(run, "the venue no longer has the missed answers");
         const auto& refusal = (*answer)->reject;
         const domain::event& event = (*answer)->event;
-        const auto request = find_answered(c, refusal ? refusal->refused_sequence.value : domain::request_of(event));
+        const auto request = refusal ? find_request(c, refusal->refused_sequence.value) : find_answered(c, event);
         const bool is_known = request != c.under_way.end();
         // The session has sent a cancel in place of a request that was refused before a crash of the venue.
         if (!refusal && !is_known && event.kind == domain::event_kind::order_rejected) continue;
@@ -95,7 +103,7 @@ void send_one(load_run& run, load_client& c, std::uint64_t intended_ticks) {
                                ? "the session has no more request numbers; use another session"
                                : "the client's output buffer is full; lower --rate or --outstanding");
     }
-    c.under_way.push_back({intended_ticks, number, request.kind});
+    c.under_way.push_back({intended_ticks, number, request.kind, request.client_order});
 }
 
 // Repeatedly sends as many requests as allowed, then takes the answers. The rate follows the venue.
