@@ -191,10 +191,10 @@ std::unique_ptr<trading_link> binary_link_of(const chosen_session& chosen, clien
 }
 
 // FIX has no definitions at the logon: they are the configuration's, and those that the market data has in addition.
-std::unique_ptr<trading_link> fix_link_of(const chosen_session& chosen, io::endpoint venue,
+std::unique_ptr<trading_link> fix_link_of(const chosen_session& chosen, fix_endpoint venue,
                                           const node::configuration& c, const client_options& options) {
     fix_link_settings settings;
-    settings.venue = venue;
+    settings.venue = std::move(venue);
     settings.who.name = options.fix_name;
     settings.who.venue_name = c.fix_comp_id;
     settings.who.key = chosen.account->key;
@@ -216,9 +216,9 @@ int run_client(const client_options& options) {
     desk_settings settings;
     std::string address;
     if (by_fix) {
-        const io::endpoint venue = fix_order_entry_of(c, options.config, options.order_entry);
+        fix_endpoint venue = fix_order_entry_of(c, options.config, options.order_entry);
         address = venue.to_string();
-        settings.link = fix_link_of(chosen, venue, c, options);
+        settings.link = fix_link_of(chosen, std::move(venue), c, options);
     } else {
         client::venue_endpoint venue = order_entry_of(c, options.config, options.order_entry);
         address = venue.to_string();

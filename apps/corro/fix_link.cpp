@@ -9,6 +9,7 @@
 #include "fix/net/file_store.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/scope.hpp"
+#include "io/tls/tls_errors.hpp"
 
 namespace corro::app {
 namespace {
@@ -52,7 +53,8 @@ io::task<std::string> fix_link::run(link_listener* to) {
     }
     orders_.emplace(instruments_, changes_begin + (seconds << changes_bits));
     settings_.who.resets_numbers = settings_.store.empty();
-    fix::initiator_options options = client::initiator_of(settings_.who, settings_.venue);
+    fix::initiator_options options = client::initiator_of(settings_.who, settings_.venue.at);
+    settings_.venue.apply_to(options);
     options.retry_delay_max = retry_delay_max;
     session_ = std::make_unique<fix::initiator>(context, std::move(options), *store_, *this);
     away_since_ = fix::moment_on(context).steady;
@@ -73,9 +75,13 @@ io::task<void> fix_link::watch() {
         if (stopped) co_return leave();
         const std::chrono::nanoseconds away{fix::moment_on(*context_).steady - away_since_};
         const double allowed = was_active_ ? settings_.patience_seconds : first_logon_wait_seconds;
-        if (connected_ || leaving_ || away < std::chrono::duration<double>(allowed)) continue;
-        give_up(fmt::format("{}: {}", settings_.venue.to_string(),
-                            was_active_ ? "the venue did not come back" : "no connection"));
+        if (connected_ || leaving_) continue;
+        // What is wrong with TLS at the first logon is wrong at the next one.
+        const std::error_code error = session_->connection_error();
+        const bool is_hopeless = !was_active_ && error.category() == io::tls_category();
+        if (!is_hopeless && away < std::chrono::duration<double>(allowed)) continue;
+        give_up(fmt::format("{}: {}{}", settings_.venue.to_string(),
+                            was_active_ ? "the venue did not come back" : "no connection", words_of(error)));
     }
 }
 
@@ -107,7 +113,10 @@ void fix_link::on_end(fix::session& on) {
     const std::string_view why = on.ended_because().empty() ? "the venue is gone" : on.ended_because();
     if (was_connected) return to_->say(fmt::format("connection lost: {}; reconnecting", why));
     // A venue closes the connection of a Logon that it does not accept.
-    if (!was_active_) {
+    const std::error_code error = session_->connection_error();
+    if (!was_active_ && error.category() == io::tls_category()) {
+        give_up(fmt::format("{}: no connection{}", settings_.venue.to_string(), words_of(error)));
+    } else if (!was_active_) {
         give_up(fmt::format(
             "{}: the logon was refused: {}\nThe name, the key or the numbers are not those of the venue, or "
             "another client uses the session; the venue's event log has the reason.",

@@ -20,13 +20,14 @@
 #include "io/net/endpoint.hpp"
 #include "io/task/task.hpp"
 #include "trading_link.hpp"
+#include "venue_access.hpp"
 
 namespace corro::app {
 
 struct fix_link_settings {
     fix_link_settings() noexcept {}
 
-    io::endpoint venue;
+    fix_endpoint venue;
     client::fix_login who;
     std::uint32_t session_number = 1;
     std::string store;  ///< path of the file with the numbers; empty: they begin at 1

@@ -146,7 +146,7 @@ int load(const load_options& options) {
     load_run run(context, options);
     if (options.fix) {
         run.fix_venue = fix_order_entry_of(configuration, options.config, options.order_entry);
-        run.venue = run.fix_venue;
+        run.venue = run.fix_venue.at;
         run.fix_venue_name = configuration.fix_comp_id;
         for (const domain::instrument& i : configuration.instruments) run.instruments.define(i);
     } else {

@@ -55,7 +55,7 @@ struct load_run {
     const load_options& options;
     io::tick_clock clock;
     client::venue_endpoint venue;
-    io::endpoint fix_venue;
+    fix_endpoint fix_venue;
     std::string fix_venue_name;          ///< TargetCompID (56)
     wire::instrument_table instruments;  ///< of the configuration, for FIX
     std::vector<seat> seats;             ///< all sessions of the configuration, those of this run's clients first

@@ -92,7 +92,8 @@ class fix_load_client final : public fix::application {
         who.venue_name = run.fix_venue_name;
         who.key = where.who.key;
         who.cancel_on_disconnect = true;
-        fix::initiator_options options = client::initiator_of(who, run.fix_venue);
+        fix::initiator_options options = client::initiator_of(who, run.fix_venue.at);
+        run.fix_venue.apply_to(options);
         options.retry_delay_min = options.retry_delay_max = return_interval;
         return options;
     }
@@ -175,9 +176,9 @@ class fix_load_client final : public fix::application {
             const auto begun = co_await io::with_timeout(look_interval, run_.all_logged_on.wait());
             if (begun) stopped = *begun;
             if (!was_active_ && is_away_for_too_long()) {
-                fail(fmt::format("logon failed: {} as {}",
+                fail(fmt::format("logon failed: {} as {}{}",
                                  session_.connections_count() == 0 ? "no connection" : "refused",
-                                 run_.seats[index_].fix_name));
+                                 run_.seats[index_].fix_name, words_of(session_.connection_error())));
                 run_.stop_now = true;
                 run_.all_logged_on.set();
             }

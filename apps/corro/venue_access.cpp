@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
@@ -31,21 +32,37 @@ configured_address configured(const node::configuration& c, const order_entry_op
     return {c.order_entry_listen, "listen"};
 }
 
-io::tls_context tls_settings(const std::string& trust) {
+std::string pem_of(const char* option, const std::string& path) {
+    auto text = io::read_pem_file(path);
+    if (!text) throw node::configuration_error(fmt::format("{} {}: {}", option, path, text.error().message()));
+    return std::move(*text);
+}
+
+io::tls_context tls_settings(const order_entry_options& options) {
     io::tls_client_options settings;
-    if (!trust.empty()) {
-        const auto issuers = io::read_pem_file(trust);
-        if (!issuers) throw node::configuration_error(fmt::format("--trust {}: {}", trust, issuers.error().message()));
-        settings.trusted_certificates = *issuers;
+    std::string files;
+    if (!options.trust.empty()) {
+        settings.trusted_certificates = pem_of("--trust", options.trust);
         settings.system_trust = false;
+        files = fmt::format("--trust {}: no certificates in PEM form: ", options.trust);
     }
     auto made = io::tls_context::client(settings);
-    if (!made) {
-        throw node::configuration_error(
-            trust.empty() ? made.error().message()
-                          : fmt::format("--trust {}: no certificates in PEM form: {}", trust, made.error().message()));
+    if (made && !options.certificate.empty()) {
+        settings.certificate_chain = pem_of("--certificate", options.certificate);
+        settings.private_key = pem_of("--certificate-key", options.certificate_key);
+        files = fmt::format("--certificate {}, --certificate-key {}: ", options.certificate, options.certificate_key);
+        made = io::tls_context::client(settings);
     }
+    if (!made) throw node::configuration_error(files + made.error().message());
     return std::move(*made);
+}
+
+/// Whether the venue has refused the client's certificate, or its lack (RFC 8446, section 6).
+bool is_about_own_certificate(std::error_code why) noexcept {
+    if (why.category() != io::tls_category()) return false;
+    constexpr std::array<int, 5> alerts{42, 43, 45, 48, 116};  // bad, unsupported, expired, unknown issuer, required
+    const int alert = why.value() - static_cast<int>(io::tls_errc::peer_alert);
+    return std::ranges::find(alerts, alert) != alerts.end();
 }
 
 /// "[::1]:7001" without brackets and port.
@@ -74,6 +91,14 @@ void add_order_entry_options(const subcommand& command, order_entry_options& int
         .add_option("--server-name", into.server_name,
                     "Name in the venue's certificate (default: the host of the address)")
         .needs("--tls");
+    const option key =
+        command.add_option("--certificate-key", into.certificate_key, "PEM file: the key of --certificate");
+    command
+        .add_option("--certificate", into.certificate,
+                    "PEM file: the client's own certificate, for a venue that asks for one (client_issuers)")
+        .needs("--certificate-key")
+        .needs("--tls");
+    key.needs("--certificate");
 }
 
 client::venue_endpoint order_entry_of(const node::configuration& c, const std::string& config_file,
@@ -100,7 +125,7 @@ client::venue_endpoint order_entry_of(const node::configuration& c, const std::s
     }
     if (options.tls) {
         const std::string name = options.server_name.empty() ? host_of(text) : options.server_name;
-        io::tls_context settings = tls_settings(options.trust);
+        io::tls_context settings = tls_settings(options);
         return options.websocket ? client::venue_endpoint::secure_websocket(address, std::move(settings), name)
                                  : client::venue_endpoint::tls(address, std::move(settings), name);
     }
@@ -108,17 +133,29 @@ client::venue_endpoint order_entry_of(const node::configuration& c, const std::s
     return address;
 }
 
-io::endpoint fix_order_entry_of(const node::configuration& c, const std::string& config_file,
+void fix_endpoint::apply_to(fix::initiator_options& options) const {
+    options.servers = {at};
+    options.tls = tls;
+    options.server_name = server_name;
+}
+
+fix_endpoint fix_order_entry_of(const node::configuration& c, const std::string& config_file,
                                 const order_entry_options& options) {
-    if (options.tls || options.websocket || options.unix_socket) {
-        throw node::configuration_error("--fix is over TCP: leave out --tls, --websocket and --unix");
+    if (options.websocket || options.unix_socket) {
+        throw node::configuration_error("--fix is over TCP or TLS: leave out --websocket and --unix");
     }
-    if (!options.venue.empty()) return parse_address(options.venue);
-    if (c.fix_listen.empty()) {
-        throw node::configuration_error(
-            fmt::format("{} has no fix.listen; give the venue's address with --venue", config_file));
+    const std::string& configured_text = options.tls ? c.fix_tls_listen : c.fix_listen;
+    const std::string& text = options.venue.empty() ? configured_text : options.venue;
+    if (text.empty()) {
+        throw node::configuration_error(fmt::format("{} has no fix.{}; give the venue's address with --venue",
+                                                    config_file, options.tls ? "tls_listen" : "listen"));
     }
-    return parse_address(c.fix_listen);
+    fix_endpoint found;
+    found.at = parse_address(text);
+    if (!options.tls) return found;
+    found.tls = tls_settings(options);
+    found.server_name = options.server_name.empty() ? host_of(text) : options.server_name;
+    return found;
 }
 
 io::endpoint parse_address(const std::string& text) {
@@ -156,6 +193,12 @@ io::task<std::expected<feed_addresses, std::string>> find_feed(node::configurati
     co_return std::unexpected(fmt::format("no instrument \"{}\"; the venue has: {}", symbol, known));
 }
 
+std::string words_of(std::error_code why) {
+    if (!why) return {};
+    const std::string_view advice = logon_advice(why);
+    return fmt::format(": {}{}{}", why.message(), advice.empty() ? "" : "\n", advice);
+}
+
 std::string_view logon_advice(std::error_code why) noexcept {
     if (why == std::errc::connection_refused || why == std::errc::no_such_file_or_directory) {
         return "Is the exchange running? Start it with: corro serve --config FILE";
@@ -170,12 +213,17 @@ std::string_view logon_advice(std::error_code why) noexcept {
     if (why == io::tls_errc::certificate_untrusted || why == io::tls_errc::certificate_self_signed) {
         return "If the certificate is the venue's, name its issuer: --trust FILE";
     }
+    if (is_about_own_certificate(why)) {
+        return "The venue asks clients for a certificate of an issuer that it knows: --certificate FILE "
+               "--certificate-key FILE";
+    }
     if (why == io::tls_errc::host_name_mismatch) {
         return "If the certificate is the venue's, give the name in it: --server-name NAME";
     }
     if (why == io::tls_errc::not_tls) {
         return "This port does not use TLS: leave out --tls, or use the address of order_entry.tls_listen.";
     }
+    if (why == io::tls_errc::truncated) return "If this port does not use TLS, leave out --tls.";
     if (why.category() == http::error_category() || why.category() == websocket::error_category()) {
         return "This port does not open WebSockets: leave out --websocket, or use the address of "
                "order_entry.websocket_listen.";

@@ -2,14 +2,17 @@
 #pragma once
 
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 #include "apps/command_line/command_line.hpp"
 #include "client/venue_endpoint.hpp"
+#include "fix/net/initiator.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/task/task.hpp"
+#include "io/tls/tls_context.hpp"
 #include "node/configuration/configuration.hpp"
 
 namespace corro::app {
@@ -34,6 +37,19 @@ struct order_entry_options {
     bool unix_socket = false;
     std::string trust;
     std::string server_name;
+    std::string certificate;      ///< PEM file: the client's own, for a venue that asks for one
+    std::string certificate_key;  ///< PEM file
+};
+
+/// Where and how to reach order entry by FIX.
+struct fix_endpoint {
+    io::endpoint at;
+    std::optional<io::tls_context> tls;
+    std::string server_name;  ///< in the venue's certificate
+
+    /// Has the session connect there.
+    void apply_to(fix::initiator_options& options) const;
+    [[nodiscard]] std::string to_string() const { return (tls ? "tls://" : "") + at.to_string(); }
 };
 
 /// Adds them to the command line. @param needs  The option without which they are refused; nullptr: none.
@@ -43,9 +59,9 @@ void add_order_entry_options(const subcommand& command, order_entry_options& int
 [[nodiscard]] client::venue_endpoint order_entry_of(const node::configuration& c, const std::string& config_file,
                                                     const order_entry_options& options);
 
-/// Returns where order entry by FIX listens: `--venue`, or the configuration's address.
-/// @throws node::configuration_error also when another transport than TCP is chosen.
-[[nodiscard]] io::endpoint fix_order_entry_of(const node::configuration& c, const std::string& config_file,
+/// Returns where and how to reach order entry by FIX: over TCP or TLS, at `--venue` or the configuration's address.
+/// @throws node::configuration_error also when another transport is chosen.
+[[nodiscard]] fix_endpoint fix_order_entry_of(const node::configuration& c, const std::string& config_file,
                                               const order_entry_options& options);
 
 /// @throws node::configuration_error unless the text is a numeric address with a port.
@@ -53,5 +69,7 @@ void add_order_entry_options(const subcommand& command, order_entry_options& int
 
 /// Returns advice on a failed logon; empty if the error is clear.
 [[nodiscard]] std::string_view logon_advice(std::error_code why) noexcept;
+/// For the end of a message: a colon, the error, and on a line of its own the advice. Empty for no error.
+[[nodiscard]] std::string words_of(std::error_code why);
 
 }  // namespace corro::app

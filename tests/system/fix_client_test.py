@@ -6,13 +6,14 @@ usage: fix_client_test.py CORRO SOURCE_FOLDER
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import unittest
 
-from running_exchange import CORRO, TIME_LIMIT_S, Exchange, free_ports
+from running_exchange import CORRO, TIME_LIMIT_S, Exchange, change_text, free_ports
 
 MORE_SESSIONS = "".join(f'\n[[fix_session]]\nname = "LOAD{n}"\naccount = 4\nsession = {n + 1}\n' for n in range(8))
 
@@ -118,7 +119,9 @@ class FixClientTest(unittest.TestCase):
             both = run_client(exchange, "--fix", "ALICE", "--account", "alice")
             self.assertIn("leave out --account", both.stderr)
             over_tls = run_client(exchange, "--fix", "ALICE", "--tls")
-            self.assertIn("--fix is over TCP", over_tls.stderr)
+            self.assertIn("has no fix.tls_listen; give the venue's address with --venue", over_tls.stderr)
+            over_web = run_client(exchange, "--fix", "ALICE", "--websocket")
+            self.assertIn("--fix is over TCP or TLS: leave out --websocket", over_web.stderr)
             alone = run_client(exchange, "--store", "numbers")
             self.assertNotEqual(alone.returncode, 0)
             # Another key than the venue's.
@@ -143,6 +146,46 @@ class FixClientTest(unittest.TestCase):
             few = run_load(exchange, "--clients", "3")
             self.assertNotEqual(few.returncode, 0)
             self.assertIn("have only 2 sessions by FIX for 3 clients; add more [[fix_session]]", few.stderr)
+
+    def certificate(self, name, *more):
+        """Files of a new certificate, signed by itself, and of its key."""
+        files = [os.path.join(self.folder, f"{name}.{kind}.pem") for kind in ("certificate", "key")]
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1",
+                        "-subj", f"/CN={name}", *more, "-keyout", files[1], "-out", files[0]], check=True, capture_output=True,
+                       timeout=TIME_LIMIT_S)
+        return files
+
+    @unittest.skipUnless(shutil.which("openssl"), "the program openssl, which makes certificates, is not installed")
+    def test_trades_over_tls_with_a_certificate_of_its_own(self):
+        venue, venue_key = self.certificate("venue", "-addext", "subjectAltName=IP:127.0.0.1")
+        own, own_key = self.certificate("alice")
+        other, other_key = self.certificate("stranger")
+        exchange = Exchange(self.folder)
+        [port] = free_ports(1)
+        change_text(exchange.config, ("[order_entry]\n", f'[order_entry]\ncertificate = "{venue}"\nprivate_key = "{venue_key}"\n'),
+                    ("[fix]\n", f'[fix]\ntls_listen = "127.0.0.1:{port}"\nclient_issuers = "{own}"\n'))
+        trust = ["--fix", "ALICE", "--tls", "--trust", venue]
+        shown = ["--certificate", own, "--certificate-key", own_key]
+        with exchange:
+            done = run_client(exchange, *trust, *shown, lines="buy 1 ESZ6 5990\nquit\n")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn("open buy 1 ESZ6 @ 5990", done.stdout)
+            loaded = subprocess.run([CORRO, "load", "--config", exchange.config, "--fix", "--tls", "--trust", venue, *shown,
+                                     "--clients", "2", "--messages", "500"], capture_output=True, text=True,
+                                    timeout=TIME_LIMIT_S, check=False)
+            self.assertEqual(loaded.returncode, 0, loaded.stdout + loaded.stderr)
+            self.assertIn("answered once 500, lost 0", loaded.stdout)
+            for options, expected in (
+                    (trust, "--certificate FILE --certificate-key FILE"),
+                    ([*trust, "--certificate", other, "--certificate-key", other_key], "--certificate FILE --certificate-key FILE"),
+                    ([*trust, "--certificate", own, "--certificate-key", other_key], "--certificate-key " + other_key),
+                    ([*trust, "--certificate", own], "--certificate-key"),
+                    (["--fix", "ALICE", "--tls", *shown], "--trust FILE"),
+                    ([*trust, *shown, "--venue", exchange.addresses["FIX"]], "leave out --tls"),
+                    (["--fix", "ALICE", *shown], "--tls")):
+                refused = run_client(exchange, *options)
+                self.assertNotEqual(refused.returncode, 0, refused.stdout)
+                self.assertIn(expected, refused.stderr)
 
     def test_missed_reports_come_after_a_restart_of_the_venue_and_of_the_client(self):
         exchange = self.lasting()

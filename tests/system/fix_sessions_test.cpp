@@ -24,6 +24,7 @@
 #include "io/net/transport_stream.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
+#include "io/testing/tls_fixture.hpp"
 #include "sim/host.hpp"
 #include "sim/link.hpp"
 #include "sim/process.hpp"
@@ -159,6 +160,126 @@ TEST(fix_connection, an_initiator_and_an_acceptor_exchange_messages_and_log_out)
     EXPECT_EQ(listening.connected_count(), 0U);
     EXPECT_EQ(servers.next_received(), clients.next_sent());
     EXPECT_EQ(clients.next_received(), servers.next_sent());
+}
+
+io::tls_context strict_server() {
+    io::tls_server_options strict = io::serving_options();
+    strict.client_issuers = io::test_authority().certificate;
+    return io::server_context(strict);
+}
+
+io::tls_context client_with(const io::test_identity& own) {
+    io::tls_client_options options = io::trusting_options();
+    options.certificate_chain = own.certificate;
+    options.private_key = own.private_key;
+    return io::client_context(options);
+}
+
+initiator_options connecting_by(io::tls_context tls) {
+    initiator_options made = connecting();
+    made.tls = std::move(tls);
+    made.server_name = "localhost";
+    return made;
+}
+
+/// An acceptor that speaks TLS, on the southern host.
+struct secure_acceptor {
+    secure_acceptor(two_hosts& on, std::size_t strangers_max)
+        : here(io::context_options(on.south.start_process("server"))),
+          listening(here, options(strangers_max), echoing) {
+        listening.add(settings_for("CORRO", "BUYER"), numbers);
+        auto port = io::tcp_acceptor::open(here, io::endpoint::any(9'000));
+        EXPECT_TRUE(port);
+        serving.spawn(listening.serve(std::move(*port)));
+    }
+    void end() {
+        listening.close();
+        io::block_on(here, serving.join());
+        EXPECT_EQ(listening.connected_count(), 0U);
+    }
+    static acceptor_options options(std::size_t strangers_max) {
+        acceptor_options made;
+        made.tls = strict_server();
+        made.strangers_max = strangers_max;
+        return made;
+    }
+
+    io::context here;
+    echo echoing;
+    memory_store numbers;
+    acceptor listening;
+    io::task_scope serving{here};
+};
+
+TEST(fix_connection, both_ends_show_a_certificate) {
+    two_hosts hosts(1);
+    secure_acceptor server(hosts, 10);
+    io::context client{io::context_options(hosts.north.start_process("client"))};
+    asker asking;
+    memory_store clients;
+    initiator through(client, connecting_by(client_with(io::test_server_identity())), clients, asking);
+    io::block_on(client, ask_and_close(&client, &through, &asking, 200));
+    EXPECT_EQ(asking.answers_count, 200U);
+    EXPECT_TRUE(asking.is_in_order);
+    EXPECT_EQ(asking.ended_because, "logged out");
+    EXPECT_EQ(through.connections_count(), 1U);
+    server.end();
+}
+
+io::task<void> try_for(io::context* here, initiator* through, std::chrono::seconds time) {
+    io::task_scope running(*here);
+    running.spawn(through->run());
+    static_cast<void>(co_await io::sleep_for(time));
+    through->close();
+    co_await running.join();
+}
+
+TEST(fix_connection, is_refused_to_a_client_without_a_certificate_and_to_one_that_expects_another_server) {
+    two_hosts hosts(1);
+    secure_acceptor server(hosts, 10);
+    io::context client{io::context_options(hosts.north.start_process("client"))};
+    initiator_options another_server = connecting_by(client_with(io::test_server_identity()));
+    another_server.server_name = "other.example.com";
+    initiator_options plain = connecting();
+    for (const initiator_options& options : {connecting_by(io::client_context()), another_server, plain}) {
+        asker asking;
+        memory_store clients;
+        initiator through(client, options, clients, asking);
+        io::block_on(client, try_for(&client, &through, 5s));
+        EXPECT_TRUE(through.connection_error());
+        EXPECT_EQ(clients.next_received(), 1U);
+    }
+    EXPECT_EQ(server.echoing.messages_count, 0U);
+    EXPECT_EQ(server.numbers.next_received(), 1U);
+    EXPECT_GE(server.listening.refused_count(), 3U);
+    server.end();
+}
+
+io::task<void> connect_in_silence(io::context* here, std::vector<io::tcp_stream>* into, std::size_t count) {
+    for (std::size_t k = 0; k < count; ++k) {
+        auto stream = co_await io::tcp_stream::connect(*here, server_address);
+        CORRO_ASSERT(stream.has_value());
+        into->push_back(std::move(*stream));
+    }
+}
+
+// They would keep others out until the time for a logon is over.
+TEST(fix_connection, connections_without_a_handshake_give_way) {
+    two_hosts hosts(1);
+    secure_acceptor server(hosts, 3);
+    io::context client{io::context_options(hosts.north.start_process("client"))};
+    std::vector<io::tcp_stream> silent;
+    io::block_on(client, connect_in_silence(&client, &silent, 8));
+    asker asking;
+    memory_store clients;
+    initiator through(client, connecting_by(client_with(io::test_server_identity())), clients, asking);
+    const io::steady_time begin = client.now();
+    io::block_on(client, ask_and_close(&client, &through, &asking, 5));
+    EXPECT_LT(client.now() - begin, 5s) << "in virtual time; a logon has 10 s";
+    EXPECT_EQ(through.connections_count(), 1U);
+    EXPECT_EQ(server.listening.refused_count(), 6U);
+    server.end();
+    EXPECT_EQ(server.listening.refused_count(), 8U);
 }
 
 /// Serves a session on a stream that hides what it stands on, as one with TLS does.

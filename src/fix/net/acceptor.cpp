@@ -8,7 +8,10 @@
 #include "base/assert.hpp"
 #include "fix/codec/tags.hpp"
 #include "io/net/socket_options.hpp"
+#include "io/net/stream.hpp"
+#include "io/task/when_any.hpp"
 #include "io/task/with_timeout.hpp"
+#include "io/tls/tls_stream.hpp"
 
 namespace corro::fix {
 namespace {
@@ -19,7 +22,9 @@ constexpr std::size_t logon_bytes_max = 4'096;
 }  // namespace
 
 acceptor::acceptor(io::context& context, acceptor_options options, application& app)
-    : context_(context), options_(options), application_(app) {}
+    : context_(context), options_(std::move(options)), application_(app) {
+    CORRO_ASSERT(!options_.tls || options_.tls->is_server());
+}
 
 session& acceptor::add(session_settings settings, message_store& store) {
     settings.side = session_side::acceptor;
@@ -49,7 +54,7 @@ io::task<void> acceptor::serve(io::tcp_acceptor port) {
 void acceptor::close(std::string_view text) {
     is_closing_ = true;
     port_.close();
-    for (io::transport_stream* each : strangers_) each->close();
+    for (stranger* each : strangers_) each->must_go.set();
     for (const auto& each : sessions_) {
         if (each->connected != nullptr) each->connected->log_out(text);
     }
@@ -63,39 +68,56 @@ void acceptor::flush(const session& on) noexcept {
 
 io::task<void> acceptor::welcome(io::tcp_stream accepted) {
     static_cast<void>(accepted.set_option(io::no_delay(true)));
-    io::transport_stream stream(std::move(accepted));
     if (strangers_.size() >= options_.strangers_max) {
-        strangers_.front()->close();
+        strangers_.front()->must_go.set();
         strangers_.pop_front();
-        ++refused_count_;
     }
-    strangers_.push_back(&stream);
-    std::string received;
-    const auto came = co_await io::with_timeout(options_.logon_timeout, read_logon(&stream, &received));
-    strangers_.remove(&stream);
-    known_session* const found = came && *came && !is_closing_ ? find(received) : nullptr;
+    stranger who;
+    strangers_.push_back(&who);
+    static_cast<void>(co_await io::with_timeout(options_.logon_timeout,
+                                                io::when_any(meet(std::move(accepted), &who), who.must_go.wait())));
+    strangers_.remove(&who);
+    known_session* const found = who.has_logon && !is_closing_ ? find(who.received) : nullptr;
     if (found == nullptr || found->connected != nullptr) {
         ++refused_count_;
         co_return;
     }
     ++connected_count_;
     found->of->begin(moment_on(context_));
-    connection talking(context_, std::move(stream), *found->of, application_, found->store);
+    connection talking(context_, std::move(*who.stream), *found->of, application_, found->store);
     found->connected = &talking;
-    co_await talking.run(std::move(received));
+    co_await talking.run(std::move(who.received));
     found->connected = nullptr;
     --connected_count_;
 }
 
+// Reads its Logon, behind the handshake of TLS.
+io::task<void> acceptor::meet(io::tcp_stream accepted, stranger* who) {
+    if (options_.tls) {
+        auto secure = co_await io::tls_stream<io::tcp_stream>::accept(std::move(accepted), *options_.tls);
+        if (!secure) co_return;
+        who->stream.emplace(io::any_stream(std::move(*secure)));
+    } else {
+        who->stream.emplace(std::move(accepted));
+    }
+    who->has_logon = co_await read_logon(who);
+}
+
 // True when a whole message has come. It may be followed by others.
-io::task<bool> acceptor::read_logon(io::transport_stream* stream, std::string* received) {
+io::task<bool> acceptor::read_logon(stranger* who) {
     std::array<char, logon_bytes_max> room;
     while (true) {
-        const frame_result frame = next_frame(*received, logon_bytes_max);
+        const frame_result frame = next_frame(who->received, logon_bytes_max);
         if (frame.state == frame_state::complete) co_return true;
-        if (frame.state == frame_state::garbled || received->size() >= logon_bytes_max) co_return false;
-        const io::io_result read = co_await stream->socket()->read_some(std::as_writable_bytes(std::span(room)));
-        received->append(room.data(), read.bytes);
+        if (frame.state == frame_state::garbled || who->received.size() >= logon_bytes_max) co_return false;
+        const std::span<std::byte> into = std::as_writable_bytes(std::span(room));
+        io::io_result read;
+        if (io::stream_socket* const socket = who->stream->socket()) {
+            read = co_await socket->read_some(into);
+        } else {
+            read = co_await who->stream->layered().read_some(into);
+        }
+        who->received.append(room.data(), read.bytes);
         if (read.error) co_return false;
     }
 }

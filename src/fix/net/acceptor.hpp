@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,16 +28,19 @@
 #include "io/loop/context.hpp"
 #include "io/net/tcp.hpp"
 #include "io/net/transport_stream.hpp"
+#include "io/sync/event.hpp"
 #include "io/task/scope.hpp"
 #include "io/task/task.hpp"
+#include "io/tls/tls_context.hpp"
 
 namespace corro::fix {
 
 /// Limits of an acceptor.
 struct acceptor_options {
-    std::chrono::milliseconds logon_timeout{10'000};  ///< for the Logon to arrive, whole
+    std::chrono::milliseconds logon_timeout{10'000};  ///< for the Logon to arrive, whole, with the handshake of TLS
     std::size_t connections_max = 10'000;             ///< at a time
     std::size_t strangers_max = 1'000;                ///< connections whose Logon has not arrived
+    std::optional<io::tls_context> tls;               ///< a server's: encrypts the connections
 };
 
 /// Listens for the peers of any number of sessions.
@@ -72,15 +76,24 @@ class acceptor {
         connection* connected = nullptr;
     };
 
+    /// A connection whose Logon has not arrived.
+    struct stranger {
+        std::optional<io::transport_stream> stream;  ///< behind the handshake
+        std::string received;
+        bool has_logon = false;
+        io::manual_event must_go;  ///< another one needs its place, or all have to
+    };
+
     io::task<void> welcome(io::tcp_stream stream);
-    io::task<bool> read_logon(io::transport_stream* stream, std::string* received);
+    io::task<void> meet(io::tcp_stream stream, stranger* who);
+    io::task<bool> read_logon(stranger* who);
     [[nodiscard]] known_session* find(std::string_view received);
 
     io::context& context_;
     acceptor_options options_;
     application& application_;
     std::vector<std::unique_ptr<known_session>> sessions_;
-    std::list<io::transport_stream*> strangers_;  ///< the oldest first
+    std::list<stranger*> strangers_;  ///< the oldest first
     io::tcp_acceptor port_;
     std::size_t connected_count_ = 0;
     std::uint64_t refused_count_ = 0;

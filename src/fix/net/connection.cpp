@@ -115,6 +115,7 @@ io::task<void> connection::read() {
         const io::io_result got = co_await read_some(&stream_, std::span(input_).subspan(input_end_));
         input_end_ += got.bytes;
         take_messages();
+        stream_error_ = got.error;
         if (got.error) break;
     }
     close();

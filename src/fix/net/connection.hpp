@@ -52,6 +52,8 @@ class connection {
     [[nodiscard]] session& of() noexcept { return session_; }
     /// Whether both ends were logged on.
     [[nodiscard]] bool was_active() const noexcept { return was_active_; }
+    /// What has ended the reading of the stream: end_of_stream, or an error of it; none while it can be read.
+    [[nodiscard]] std::error_code stream_error() const noexcept { return stream_error_; }
     /// Writes what was sent outside of a call of the application.
     void flush() noexcept { output_ready_.set(); }
     /// Begins the end with a Logout.
@@ -82,6 +84,7 @@ class connection {
     io::auto_event time_changed_;
     io::task_scope* talking_ = nullptr;  ///< the tasks that read and keep the time
     std::int64_t wakes_at_ = 0;          ///< the steady time for which `keep_time` waits
+    std::error_code stream_error_;
     bool was_active_ = false;
 };
 

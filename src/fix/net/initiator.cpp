@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <expected>
 #include <optional>
 #include <utility>
 
 #include "base/assert.hpp"
 #include "fix/session/signed_logon.hpp"
 #include "io/net/socket_options.hpp"
+#include "io/net/stream.hpp"
 #include "io/net/tcp.hpp"
 #include "io/net/transport_stream.hpp"
 #include "io/task/with_timeout.hpp"
+#include "io/tls/tls_stream.hpp"
 
 namespace corro::fix {
 namespace {
@@ -20,6 +23,19 @@ session_settings settings_of(const initiator_options& options) {
     settings.side = session_side::initiator;
     settings.resets_on_logon = settings.resets_on_logon || options.resets_at_first;
     return settings;
+}
+
+using connected = std::expected<io::transport_stream, std::error_code>;
+
+io::task<connected> connect(io::context* here, io::endpoint server, const initiator_options* options) {
+    auto stream = co_await io::tcp_stream::connect(*here, server);
+    if (!stream) co_return std::unexpected(stream.error());
+    static_cast<void>(stream->set_option(io::no_delay(true)));
+    if (!options->tls) co_return io::transport_stream(std::move(*stream));
+    using secure_stream = io::tls_stream<io::tcp_stream>;
+    auto secure = co_await secure_stream::connect(std::move(*stream), *options->tls, options->server_name);
+    if (!secure) co_return std::unexpected(secure.error());
+    co_return io::transport_stream(io::any_stream(std::move(*secure)));
 }
 
 }  // namespace
@@ -40,6 +56,7 @@ initiator::initiator(io::context& context, initiator_options options, message_st
       session_(settings_of(options_), store),
       committer_(dynamic_cast<committer*>(&store)) {
     CORRO_ASSERT(!options_.servers.empty());
+    CORRO_ASSERT(!options_.tls || (!options_.tls->is_server() && !options_.server_name.empty()));
 }
 
 io::task<void> initiator::run() {
@@ -73,15 +90,15 @@ io::task<void> initiator::wait_until_open() {
 
 // True if the session was active.
 io::task<bool> initiator::connect_and_talk(io::endpoint server) {
-    auto stream = co_await io::with_timeout(options_.connect_timeout, io::tcp_stream::connect(context_, server));
-    if (!stream || !*stream || closing_.is_set()) co_return false;
-    static_cast<void>((*stream)->set_option(io::no_delay(true)));
+    auto stream = co_await io::with_timeout(options_.connect_timeout, connect(&context_, server, &options_));
+    connection_error_ = !stream ? stream.error() : !*stream ? stream->error() : std::error_code();
+    if (connection_error_ || closing_.is_set()) co_return false;
     ++connections_count_;
     session_.begin(moment_on(context_), options_.credentials);
-    connection_ = std::make_unique<connection>(context_, io::transport_stream(std::move(**stream)), session_,
-                                               application_, committer_);
+    connection_ = std::make_unique<connection>(context_, std::move(**stream), session_, application_, committer_);
     co_await connection_->run();
     const bool was_active = connection_->was_active();
+    connection_error_ = connection_->stream_error();
     if (was_active) session_.set_resets_on_logon(options_.session.resets_on_logon);
     connection_.reset();
     co_return was_active;

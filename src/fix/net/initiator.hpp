@@ -17,7 +17,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "fix/net/application.hpp"
@@ -26,6 +29,7 @@
 #include "io/net/endpoint.hpp"
 #include "io/sync/event.hpp"
 #include "io/task/task.hpp"
+#include "io/tls/tls_context.hpp"
 
 namespace corro::fix {
 
@@ -35,7 +39,10 @@ struct initiator_options {
     /// ResetSeqNumFlag (141) until a Logon is answered; later connections continue the numbers. For a store that does
     /// not outlive the process.
     bool resets_at_first = false;
-    std::vector<io::endpoint> servers;  ///< at least one; the first is tried first after a sound session
+    std::vector<io::endpoint> servers;   ///< at least one; the first is tried first after a sound session
+    std::optional<io::tls_context> tls;  ///< a client's: encrypts the connections
+    /// With `tls`: the name or numeric address that the servers' certificates must have.
+    std::string server_name;
     /// Writes further fields of the Logon, as Username (553) and Password (554); may be empty. `signed_credentials`
     /// makes one that signs.
     std::function<void(message_writer&)> credentials;
@@ -72,6 +79,11 @@ class initiator {
         if (connection_ != nullptr) connection_->flush();
     }
     [[nodiscard]] std::uint64_t connections_count() const noexcept { return connections_count_; }
+    /// Why there is no connection: of the last attempt, or of the connection that was there last. None before the
+    /// first attempt, and while there is a connection.
+    [[nodiscard]] std::error_code connection_error() const noexcept {
+        return connection_ != nullptr ? connection_->stream_error() : connection_error_;
+    }
 
  private:
     io::task<bool> connect_and_talk(io::endpoint server);
@@ -85,6 +97,7 @@ class initiator {
     std::unique_ptr<connection> connection_;
     io::manual_event closing_;
     std::uint64_t connections_count_ = 0;
+    std::error_code connection_error_;
 };
 
 }  // namespace corro::fix

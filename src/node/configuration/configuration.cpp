@@ -89,6 +89,8 @@ void read_fix(table_reader& r, bool has_partitions, configuration& c) {
     if (!c.fix_tls_listen.empty() && (c.order_entry_certificate.empty() || c.order_entry_private_key.empty())) {
         r.fail("tls_listen", "needs order_entry.certificate and order_entry.private_key");
     }
+    c.fix_client_issuers = r.text("client_issuers", "");
+    if (c.fix_tls_listen.empty() && !c.fix_client_issuers.empty()) r.fail("client_issuers", "needs tls_listen");
     c.fix_market_data_listen = r.text("market_data_listen", "");
     if (has_partitions && r.has("market_data_listen")) {
         r.fail("market_data_listen", "every [[partition]] has its own feed; set fix_market_data_listen there");
@@ -110,6 +112,10 @@ void read_order_entry(table_reader& r, configuration& c) {
     const bool is_encrypted = !c.order_entry_tls_listen.empty() || !c.order_entry_secure_websocket_listen.empty();
     if (is_encrypted && c.order_entry_certificate.empty()) r.fail("certificate", "is required for TLS");
     if (is_encrypted && c.order_entry_private_key.empty()) r.fail("private_key", "is required for TLS");
+    c.order_entry_client_issuers = r.text("client_issuers", "");
+    if (!is_encrypted && !c.order_entry_client_issuers.empty()) {
+        r.fail("client_issuers", "needs tls_listen or secure_websocket_listen");
+    }
     c.output_buffer_bytes = r.number("output_buffer_bytes", c.output_buffer_bytes, 4'096, 1U << 30U);
     c.answers_kept = r.number("answers_kept", c.answers_kept, 1, 1U << 30U);
     c.session_answers_kept =

@@ -70,10 +70,13 @@ struct configuration {
     std::string order_entry_secure_websocket_listen;
     std::string order_entry_certificate;  ///< PEM file: the certificate chain for TLS
     std::string order_entry_private_key;  ///< PEM file
-    std::string fix_listen;               ///< empty for none, as the next one
-    std::string fix_tls_listen;           ///< with the certificate of order entry
-    std::string fix_comp_id = "CORRO";    ///< of the venue, TargetCompID (56) of its clients
-    std::string fix_market_data_listen;   ///< empty for none
+    /// PEM file: the issuers of the certificates that clients over TLS have to show; empty: they need none.
+    std::string order_entry_client_issuers;
+    std::string fix_listen;              ///< empty for none, as the next one
+    std::string fix_tls_listen;          ///< with the certificate of order entry
+    std::string fix_client_issuers;      ///< as order_entry_client_issuers
+    std::string fix_comp_id = "CORRO";   ///< of the venue, TargetCompID (56) of its clients
+    std::string fix_market_data_listen;  ///< empty for none
     std::string feed_listen = "127.0.0.1:7002";
     std::string snapshot_listen = "127.0.0.1:7003";
     std::size_t output_buffer_bytes = gateway::output_buffer_bytes;

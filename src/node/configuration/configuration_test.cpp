@@ -399,6 +399,7 @@ unix_listen = "@corro"
 websocket_listen = "127.0.0.1:2"
 secure_websocket_listen = "127.0.0.1:3"
 certificate = "chain.pem"
+client_issuers = "clients.pem"
 private_key = "key.pem"
 )";
     const std::string text = with(sound, "[[instrument]]", allowed + "\n[[instrument]]");
@@ -418,6 +419,7 @@ private_key = "key.pem"
     EXPECT_EQ(c.order_entry_websocket_listen, "127.0.0.1:2");
     EXPECT_EQ(c.order_entry_secure_websocket_listen, "127.0.0.1:3");
     EXPECT_EQ(c.order_entry_certificate, "chain.pem");
+    EXPECT_EQ(c.order_entry_client_issuers, "clients.pem");
     EXPECT_EQ(c.order_entry_private_key, "key.pem");
     const risk::throttle_options throttle = throttle_options_of(c);
     EXPECT_EQ(throttle.requests_max, 100U);
@@ -429,6 +431,12 @@ private_key = "key.pem"
                     .ends_with("order_entry.certificate: is required for TLS"));
     EXPECT_TRUE(error_of(with(text, "private_key = \"key.pem\"\n", ""))
                     .ends_with("order_entry.private_key: is required for TLS"));
+    EXPECT_TRUE(error_of(with(sound, "[order_entry]\n", "[order_entry]\nclient_issuers = \"clients.pem\"\n"))
+                    .ends_with("order_entry.client_issuers: needs tls_listen or secure_websocket_listen"));
+    EXPECT_TRUE(error_of(with(sound, "[[instrument]]", "[fix]\nclient_issuers = \"clients.pem\"\n[[instrument]]"))
+                    .ends_with("fix.client_issuers: needs tls_listen"));
+    const std::string fix = "[fix]\ntls_listen = \"127.0.0.1:4\"\nclient_issuers = \"buyers.pem\"\n";
+    EXPECT_EQ(parse_configuration(text + fix, "corro.toml").fix_client_issuers, "buyers.pem");
 }
 
 TEST(configuration, reads_when_the_day_of_sessions_begins) {

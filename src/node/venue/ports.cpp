@@ -40,13 +40,22 @@ std::string pem_file(const std::string& path, const char* key) {
     return std::move(*text);
 }
 
-io::tls_context server_context(const configuration& c) {
+/// @param client_issuers  PEM file of `key`; empty: clients need no certificate.
+io::tls_context server_context(const configuration& c, const std::string& client_issuers, const char* key) {
     io::tls_server_options options;
     options.certificate_chain = pem_file(c.order_entry_certificate, "order_entry.certificate");
     options.private_key = pem_file(c.order_entry_private_key, "order_entry.private_key");
     auto made = io::tls_context::server(options);
     if (!made) throw std::system_error(made.error(), "order_entry.certificate, order_entry.private_key");
+    if (client_issuers.empty()) return std::move(*made);
+    options.client_issuers = pem_file(client_issuers, key);
+    made = io::tls_context::server(options);
+    if (!made) throw std::system_error(made.error(), fmt::format("{}: {}", key, client_issuers));
     return std::move(*made);
+}
+
+io::tls_context order_entry_context(const configuration& c) {
+    return server_context(c, c.order_entry_client_issuers, "order_entry.client_issuers");
 }
 
 io::unix_acceptor open_unix(io::context& context, const std::string& path) {
@@ -72,13 +81,13 @@ std::vector<gateway::listener> open_order_entry(io::context& context, const conf
     }
     if (!c.order_entry_tls_listen.empty()) {
         all.emplace_back(transport_kind::tls, open_port(context, c.order_entry_tls_listen, "order_entry.tls_listen"),
-                         server_context(c));
+                         order_entry_context(c));
     }
     if (!c.order_entry_secure_websocket_listen.empty()) {
         all.emplace_back(
             transport_kind::secure_websocket,
             open_port(context, c.order_entry_secure_websocket_listen, "order_entry.secure_websocket_listen"),
-            server_context(c));
+            order_entry_context(c));
     }
     return all;
 }
@@ -91,7 +100,7 @@ std::vector<gateway::listener> open_fix(io::context& context, const configuratio
     }
     if (!c.fix_tls_listen.empty()) {
         all.emplace_back(transport_kind::tls, open_port(context, c.fix_tls_listen, "fix.tls_listen"),
-                         server_context(c));
+                         server_context(c, c.fix_client_issuers, "fix.client_issuers"));
     }
     return all;
 }
