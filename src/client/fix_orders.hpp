@@ -9,7 +9,7 @@
 //
 // Limits:  one session of one account.
 // Threads: one context. Cost: no allocation per message after the tables have grown.
-// Source:  docs/spec/fix.md.
+// Source:  docs/spec/fix_orders.md.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 // body, also after a restart.
 //
 // Threads: any. Cost: no allocation.
-// Source:  docs/spec/fix.md, "Answers".
+// Source:  docs/spec/fix_orders.md, "Answers".
 #pragma once
 
 #include <string_view>

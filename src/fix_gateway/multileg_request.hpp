@@ -1,7 +1,7 @@
 // The instrument of a NewOrderMultileg (AB): a strategy that the venue has defined.
 //
 // Threads: one context. Cost: one look at each instrument when the message has no Symbol (55); no allocation.
-// Source:  docs/spec/fix.md, "NewOrderMultileg (AB)".
+// Source:  docs/spec/fix_orders.md, "NewOrderMultileg (AB)".
 #pragma once
 
 #include "fix/codec/field_index.hpp"

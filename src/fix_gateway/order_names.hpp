@@ -5,7 +5,7 @@
 // digits and -_.:/#+*=@!~,;$ are digits of base 78, behind 2^63.
 //
 // Threads: any; pure functions. Cost: no allocation.
-// Source:  docs/spec/fix.md, "Names of orders".
+// Source:  docs/spec/fix_orders.md, "Names of orders".
 #pragma once
 
 #include <array>

@@ -2,7 +2,7 @@
 // (U3).
 //
 // Threads: any. Cost: no allocation.
-// Source:  docs/spec/fix.md, "Quotes" and "Market-maker protection".
+// Source:  docs/spec/fix_quotes.md.
 #pragma once
 
 #include "domain/instrument.hpp"

@@ -10,7 +10,7 @@
 // digits of base 78. A MassQuote has set and entry from 1 to 99; set 0 is for requests of one quote (quote_request).
 //
 // Threads: any; pure functions. Cost: no allocation.
-// Source:  docs/spec/fix.md, "Quotes".
+// Source:  docs/spec/fix_quotes.md.
 #pragma once
 
 #include <cstddef>

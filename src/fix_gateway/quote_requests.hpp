@@ -1,7 +1,7 @@
 // The requests of market makers: quotes, and the limits of what these trade.
 //
 // Threads: one context. Cost: no allocation.
-// Source:  docs/spec/fix.md, "Quotes" and "Market-maker protection".
+// Source:  docs/spec/fix_quotes.md.
 #pragma once
 
 #include "domain/command.hpp"

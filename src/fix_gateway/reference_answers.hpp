@@ -3,7 +3,7 @@
 // A message has the fields and values that its version has. Terms without a field stand in Text (58) as NAME=VALUE.
 //
 // Threads: any. Cost: no allocation.
-// Source:  docs/spec/fix.md, "Reference data".
+// Source:  docs/spec/fix_reference_data.md.
 #pragma once
 
 #include <cstddef>

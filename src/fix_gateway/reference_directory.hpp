@@ -4,7 +4,7 @@
 // Limits: domain::instruments_max. Threads: one context.
 // Cost:    one hash and one compare per look-up. The first look-up after a definition reads all instruments once, and
 //          may allocate.
-// Source:  docs/spec/fix.md, "Reference data".
+// Source:  docs/spec/fix_reference_data.md.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 //
 // Limits: ids of requests and names have reference_text_max characters.
 // Threads: one context.
-// Source:  docs/spec/fix.md, "Reference data".
+// Source:  docs/spec/fix_reference_data.md.
 #pragma once
 
 #include <cstddef>

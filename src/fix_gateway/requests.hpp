@@ -4,7 +4,7 @@
 // verdict, and the facility refuses the command, so that it is sequenced and answered like any other.
 //
 // Threads: one context. Cost: no allocation.
-// Source:  docs/spec/fix.md, "Requests".
+// Source:  docs/spec/fix_orders.md, "Requests".
 #pragma once
 
 #include <array>

@@ -2,7 +2,7 @@
 // settlements.
 //
 // Threads: any. Cost: no allocation.
-// Source:  docs/spec/fix.md, "Records of trades".
+// Source:  docs/spec/fix_orders.md, "Records of trades".
 #pragma once
 
 #include "domain/instrument.hpp"

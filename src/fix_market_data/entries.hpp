@@ -2,7 +2,7 @@
 //
 // Units: prices are billionths of the currency, sizes are units of the instrument, times nanoseconds since 1970.
 // Threads: any. Cost: no allocation.
-// Source:  docs/spec/fix.md, "Market data".
+// Source:  docs/spec/fix_market_data.md.
 #pragma once
 
 #include <cstdint>

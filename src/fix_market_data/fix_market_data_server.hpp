@@ -4,7 +4,7 @@
 // Cost:    per message of the feed one decoding, for all clients together; what clients get is written in turns,
 // between
 //          which the context serves others.
-// Source:  docs/spec/fix.md, "Market data".
+// Source:  docs/spec/fix_market_data.md.
 #pragma once
 
 #include <chrono>

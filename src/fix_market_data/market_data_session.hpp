@@ -3,7 +3,7 @@
 // Sessions last as long as their connections: numbers begin at 1, and nothing is sent again.
 //
 // Threads: the publisher's context. Limits: fix_market_data/limits.hpp.
-// Source:  docs/spec/fix.md, "Market data".
+// Source:  docs/spec/fix_market_data.md.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // Reads a MarketDataRequest (V).
 //
 // Threads: any; pure functions. Cost: allocates for the symbols only.
-// Source:  docs/spec/fix.md, "Market data".
+// Source:  docs/spec/fix_market_data.md.
 #pragma once
 
 #include <cstddef>

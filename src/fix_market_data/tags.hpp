@@ -1,6 +1,6 @@
 // Tags of the messages of market data.
 //
-// Source: FIX 5.0 SP2, volume 6 (fields); docs/spec/fix.md for the venue's own, from 20001 on.
+// Source: FIX 5.0 SP2, volume 6 (fields); docs/spec/fix_market_data.md for the venue's own, from 20001 on.
 #pragma once
 
 #include <cstdint>
