@@ -29,6 +29,7 @@ bool fix_session::answer_reference(fix::instant now) {
         case reference_question::definitions: answer_list(asked, now); break;
         case reference_question::definition: answer_definition(asked, now); break;
         case reference_question::status: answer_status(asked, now); break;
+        case reference_question::session: answer_session(asked, now); break;
     }
     return true;
 }
@@ -90,27 +91,42 @@ void fix_session::answer_definition(const reference_request& asked, fix::instant
     send_message(now);
 }
 
-// The venue's admin service has the phases, in this process or behind a link.
 void fix_session::answer_status(const reference_request& asked, fix::instant now) {
     if (asked.instrument == nullptr) {
         fix::message_writer& writer = session_->begin_message("f", now);
         write_status(asked.id, asked.symbol, nullptr, std::nullopt, store_->version(), writer);
         return send_message(now);
     }
+    phase_question waiting;
+    waiting.instrument = asked.instrument->id;
+    waiting.id = asked.id;
+    ask_facility(std::move(waiting), now);
+}
+
+void fix_session::answer_session(const reference_request& asked, fix::instant now) {
+    if (asked.finding != reference_finding::found) {
+        fix::message_writer& writer = session_->begin_message("h", now);
+        write_session_status(asked.id, asked.symbol, session_state::no_such_session, writer);
+        return send_message(now);
+    }
+    phase_question waiting;
+    waiting.is_for_session = true;
+    waiting.id = asked.id;
+    ask_facility(std::move(waiting), now);
+}
+
+// The venue's admin service has the phases and the state of the journal, in this process or behind a link.
+void fix_session::ask_facility(phase_question waiting, fix::instant now) {
     if (phase_questions_.size() >= phase_questions_max) {
         return session_->reject_business(business_reason_not_available, "Too many requests are not answered", now);
     }
-    phase_question waiting;
-    waiting.question = ++phase_questions_count_;
-    waiting.instrument = asked.instrument->id;
-    waiting.id = asked.id;
-    phase_questions_.push_back(std::move(waiting));
     gateway::admin_request question;
-    question.question = phase_questions_count_;
+    question.question = waiting.question = ++phase_questions_count_;
     question.logon = logon_number();
     question.session = id();
-    question.instrument = asked.instrument->id;
+    question.instrument = waiting.instrument;
     question.wish = gateway::admin_request_kind::phase;
+    phase_questions_.push_back(std::move(waiting));
     gateway::admin_service* const desk = shared_.options.desk;
     // The answer may come before this returns.
     const auto refusal = desk != nullptr ? desk->ask(question) : gateway::request_refusal::not_known_here;
@@ -122,16 +138,22 @@ void fix_session::answer_status(const reference_request& asked, fix::instant now
 void fix_session::send_admin_reply(const gateway::admin_reply& reply, const gateway::order_entry_report& /*unused*/) {
     const auto waiting = std::ranges::find(phase_questions_, reply.to.question, &phase_question::question);
     if (reply.to.wish != gateway::admin_request_kind::phase || waiting == phase_questions_.end()) return;
-    const bool is_here = reply.venue.instrument == waiting->instrument;
+    const bool is_here = waiting->is_for_session ? state_of(reply.venue.journal) == session_state::halted
+                                                 : reply.venue.instrument == waiting->instrument;
     if (!is_here && ++waiting->replies_count < reply.venue.partitions_count) return;
     const phase_question answered = std::move(*waiting);
     phase_questions_.erase(waiting);
     if (session_ == nullptr || !session_->may_send()) return;
     const fix::instant now = fix::moment_on(shared_.context);
-    const domain::instrument* const i = shared_.reference.find(answered.instrument);
-    fix::message_writer& writer = session_->begin_message("f", now);
-    write_status(answered.id, "[N/A]", i, is_here ? std::optional(reply.venue.phase) : std::nullopt, store_->version(),
-                 writer);
+    if (answered.is_for_session) {
+        fix::message_writer& writer = session_->begin_message("h", now);
+        write_session_status(answered.id, trading_session_name, state_of(reply.venue.journal), writer);
+    } else {
+        const domain::instrument* const i = shared_.reference.find(answered.instrument);
+        fix::message_writer& writer = session_->begin_message("f", now);
+        write_status(answered.id, "[N/A]", i, is_here ? std::optional(reply.venue.phase) : std::nullopt,
+                     store_->version(), writer);
+    }
     send_message(now);
     output_ready_.set();
 }

@@ -98,6 +98,8 @@ class fix_session final : public gateway::session, public gateway::conversation 
     void answer_list(const reference_request& asked, fix::instant now);
     void answer_definition(const reference_request& asked, fix::instant now);
     void answer_status(const reference_request& asked, fix::instant now);
+    void answer_session(const reference_request& asked, fix::instant now);
+    void ask_facility(phase_question waiting, fix::instant now);
     void send_message(fix::instant now) noexcept;
     [[nodiscard]] io::task<void> write_lists();
     [[nodiscard]] io::task<bool> write_list_part();

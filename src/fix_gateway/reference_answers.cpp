@@ -288,6 +288,17 @@ void write_no_definition(const reference_answer& a, definition_result why, std::
     if (!text.empty()) into.put(tag::text, text);
 }
 
+void write_session_status(std::string_view id, std::string_view session, session_state state,
+                          fix::message_writer& into) noexcept {
+    constexpr unsigned unknown_session = 1;
+    into.put(tag::unsolicited_indicator, false);
+    into.put(tag::trad_ses_req_id, id);
+    into.put(tag::trading_session_id, session);
+    into.put(tag::trad_ses_status, static_cast<unsigned>(state));
+    if (state == session_state::no_such_session) into.put(tag::trad_ses_status_rej_reason, unknown_session);
+    if (state == session_state::halted) into.put(tag::text, "The journal does not take new orders");
+}
+
 void write_status(std::string_view id, std::string_view symbol, const instrument* i,
                   std::optional<domain::trading_phase> phase, fix_version version, fix::message_writer& into) noexcept {
     constexpr unsigned unknown = 20;

@@ -17,6 +17,7 @@
 #include "fix_gateway/answers.hpp"
 #include "fix_gateway/reference_directory.hpp"
 #include "fix_gateway/reference_requests.hpp"
+#include "gateway/admin_service.hpp"
 
 namespace corro::fix_gateway {
 
@@ -61,6 +62,20 @@ void write_definition(const reference_answer& a, definition_result what, const r
 /// @param symbol  May be empty. @param text  Likewise.
 void write_no_definition(const reference_answer& a, definition_result why, std::string_view symbol,
                          std::string_view text, fix::message_writer& into) noexcept;
+
+/// Of the venue's trading session: TradSesStatus (340). It is halted while the journal does not take everything.
+enum class session_state : std::uint8_t { halted = 1, open = 2, no_such_session = 6 };
+
+[[nodiscard]] constexpr session_state state_of(gateway::journal_state journal) noexcept {
+    const bool is_open =
+        journal == gateway::journal_state::no_journal || journal == gateway::journal_state::takes_everything;
+    return is_open ? session_state::open : session_state::halted;
+}
+
+/// Writes the body of a TradingSessionStatus.
+/// @param session  TradingSessionID (336).
+void write_session_status(std::string_view id, std::string_view session, session_state state,
+                          fix::message_writer& into) noexcept;
 
 /// Writes the body of a SecurityStatus.
 /// @param i      nullptr: there is no such instrument.

@@ -157,6 +157,20 @@ TEST_F(fix_reference_answers, each_phase_has_a_status) {
               "324=s1|55=NONE|326=20|");
 }
 
+TEST_F(fix_reference_answers, the_trading_session_is_halted_while_the_journal_does_not_take_everything) {
+    using gateway::journal_state;
+    EXPECT_EQ(state_of(journal_state::no_journal), session_state::open);
+    EXPECT_EQ(state_of(journal_state::takes_everything), session_state::open);
+    EXPECT_EQ(state_of(journal_state::takes_cancels), session_state::halted);
+    EXPECT_EQ(state_of(journal_state::takes_nothing), session_state::halted);
+    const auto written = [](std::string_view session, session_state state) {
+        return body([&](fix::message_writer& into) { write_session_status("t1", session, state, into); });
+    };
+    EXPECT_EQ(written("1", session_state::open), "325=N|335=t1|336=1|340=2|");
+    EXPECT_EQ(written("1", session_state::halted), "325=N|335=t1|336=1|340=1|58=The journal does not take new orders|");
+    EXPECT_EQ(written("2", session_state::no_such_session), "325=N|335=t1|336=2|340=6|567=1|");
+}
+
 // The largest message of a list: the longest names, prices and legs.
 TEST_F(fix_reference_answers, a_message_with_the_longest_instruments_fits) {
     wire::instrument_table longest;

@@ -17,6 +17,7 @@
 #include "fix_gateway/reference_answers.hpp"
 #include "fix_gateway/reference_fixture.hpp"
 #include "fix_gateway/reference_requests.hpp"
+#include "fix_gateway/tags.hpp"
 
 namespace {
 
@@ -36,6 +37,12 @@ const char* write(const reference_request& asked, fix_version version, reference
             into.begin("f");
             write_status(asked.id, asked.symbol, asked.instrument, domain::trading_phase::closed, version, into);
             return "f";
+        case reference_question::session:
+            into.begin("h");
+            write_session_status(
+                asked.id, asked.symbol.empty() ? trading_session_name : asked.symbol,
+                asked.finding == reference_finding::found ? session_state::open : session_state::no_such_session, into);
+            return "h";
         case reference_question::list:
             into.begin("y");
             if (asked.instrument != nullptr) {
@@ -73,7 +80,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (read_reference_request(index, version, instruments, asked).is_there()) continue;
         CORRO_ASSERT(!asked.id.empty() && asked.id.size() <= reference_text_max);
         const bool is_one = asked.finding == reference_finding::found || asked.finding == reference_finding::reversed;
-        CORRO_ASSERT(is_one == (asked.instrument != nullptr));
+        const bool is_of_session = asked.question == reference_question::session;
+        CORRO_ASSERT((is_one && !is_of_session) == (asked.instrument != nullptr));
         std::vector<char> room(fix::message_bytes_max_default);
         fix::message_writer writer(room, "FIX.4.4");
         const char* const type = write(asked, version, instruments, writer);
@@ -81,7 +89,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         fix::field_index again(200);
         CORRO_ASSERT(!again.index(written, fix::next_frame(written, room.size())));
         CORRO_ASSERT(again.message_type() == type);
-        CORRO_ASSERT(again.get(asked.question == reference_question::status ? 324 : 320) == asked.id);
+        const std::uint32_t id = is_of_session                                  ? tag::trad_ses_req_id
+                                 : asked.question == reference_question::status ? tag::security_status_req_id
+                                                                                : tag::security_req_id;
+        CORRO_ASSERT(again.get(id) == asked.id);
     }
     return 0;
 }

@@ -181,10 +181,32 @@ request_problem read_definition_request(const fix::field_index& message, fix_ver
     return problem;
 }
 
+// FIX 4.2 cannot say that there is no such session.
+request_problem read_session_request(const fix::field_index& message, fix_version version, reference_request& into) {
+    into.question = reference_question::session;
+    into.finding = reference_finding::found;
+    request_problem problem;
+    if (!message.get(tag::trading_session_id) || !read_text(message, tag::trading_session_id, into.symbol, problem)) {
+        return problem;
+    }
+    if (into.symbol == trading_session_name) return problem;
+    if (version == fix_version::v4_2) return out_of_range(tag::trading_session_id);
+    into.finding = reference_finding::unknown;
+    return problem;
+}
+
+std::uint32_t id_tag_of(char type) noexcept {
+    switch (type) {
+        case 'e': return tag::security_status_req_id;
+        case 'g': return tag::trad_ses_req_id;
+        default: return tag::security_req_id;
+    }
+}
+
 }  // namespace
 
 bool is_reference_request(std::string_view type, fix_version version) noexcept {
-    return type == "c" || type == "e" || (type == "x" && version != fix_version::v4_2);
+    return type == "c" || type == "e" || type == "g" || (type == "x" && version != fix_version::v4_2);
 }
 
 request_problem read_reference_request(const fix::field_index& message, fix_version version,
@@ -192,13 +214,13 @@ request_problem read_reference_request(const fix::field_index& message, fix_vers
     into = reference_request{};
     const char type = message.message_type().front();
     request_problem problem;
-    const std::uint32_t id = type == 'e' ? tag::security_status_req_id : tag::security_req_id;
-    if (!read_text(message, id, into.id, problem)) return problem;
+    if (!read_text(message, id_tag_of(type), into.id, problem)) return problem;
     // What is asked for is answered once.
     const std::string_view subscription = message.get(tag::subscription_request_type).value_or("0");
     if (subscription != "0") return out_of_range(tag::subscription_request_type);
     if (type == 'x') return read_list_request(message, instruments, into);
     if (type == 'c') return read_definition_request(message, version, instruments, into);
+    if (type == 'g') return read_session_request(message, version, into);
     into.question = reference_question::status;
     if (read_text(message, tag::symbol, into.symbol, problem)) find_one(instruments, into);
     return problem;

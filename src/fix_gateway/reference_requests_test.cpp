@@ -92,7 +92,8 @@ TEST(fix_reference_requests, fix_4_2_has_no_lists_and_other_names_for_legs) {
     EXPECT_TRUE(is_reference_request("x", fix_version::v4_4));
     EXPECT_TRUE(is_reference_request("c", fix_version::v4_2));
     EXPECT_TRUE(is_reference_request("e", fix_version::v4_2));
-    EXPECT_FALSE(is_reference_request("g", fix_version::v5_0));
+    EXPECT_TRUE(is_reference_request("g", fix_version::v4_2));
+    EXPECT_FALSE(is_reference_request("h", fix_version::v5_0));
     const asked all("c", "320=r1|321=3|", fix_version::v4_2);
     EXPECT_EQ(all.request.question, reference_question::definitions);
     EXPECT_EQ(all.request.finding, reference_finding::all);
@@ -111,6 +112,23 @@ TEST(fix_reference_requests, a_status_is_asked_for_by_name) {
     const asked unknown("e", "324=s1|55=NONE|263=0|");
     EXPECT_EQ(unknown.request.finding, reference_finding::unknown);
     EXPECT_EQ(unknown.request.symbol, "NONE");
+}
+
+TEST(fix_reference_requests, the_venue_has_one_trading_session) {
+    for (const char* body : {"335=t1|263=0|", "335=t1|336=1|263=0|", "335=t1|"}) {
+        for (const fix_version version : {fix_version::v4_2, fix_version::v5_0_sp}) {
+            const asked one("g", body, version);
+            ASSERT_FALSE(one.problem.is_there()) << body;
+            EXPECT_EQ(one.request.question, reference_question::session);
+            EXPECT_EQ(one.request.finding, reference_finding::found);
+            EXPECT_EQ(one.request.id, "t1");
+        }
+    }
+    const asked other("g", "335=t1|336=2|263=0|");
+    ASSERT_FALSE(other.problem.is_there());
+    EXPECT_EQ(other.request.finding, reference_finding::unknown);
+    EXPECT_EQ(other.request.symbol, "2");
+    EXPECT_EQ(asked("g", "335=t1|336=2|263=0|", fix_version::v4_2).problem.tag, tag::trading_session_id);
 }
 
 TEST(fix_reference_requests, fields_that_are_missing_or_wrong_are_named) {
@@ -132,6 +150,9 @@ TEST(fix_reference_requests, fields_that_are_missing_or_wrong_are_named) {
     EXPECT_EQ(tag_of("c", "320=r|321=1|555=1|600=ESZ6|623=0|624=1|"), tag::leg_ratio_qty);
     EXPECT_EQ(tag_of("c", "320=r|321=1|555=1|600=ESZ6|623=0.5|624=1|"), tag::leg_ratio_qty);
     EXPECT_EQ(tag_of("c", "320=r|321=1|555=1|600=ESZ6|623=two|624=1|"), tag::leg_ratio_qty);
+    EXPECT_EQ(tag_of("g", "336=1|263=0|"), tag::trad_ses_req_id);
+    EXPECT_EQ(tag_of("g", "335=t|336=" + long_text + "|"), tag::trading_session_id);
+    EXPECT_EQ(tag_of("g", "335=t|263=1|"), tag::subscription_request_type);
     EXPECT_EQ(tag_of("e", "55=ESZ6|263=0|"), tag::security_status_req_id);
     EXPECT_EQ(tag_of("e", "324=s|263=0|"), tag::symbol);
     EXPECT_EQ(tag_of("e", "324=s|55=ESZ6|263=2|"), tag::subscription_request_type);

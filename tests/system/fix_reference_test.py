@@ -122,7 +122,10 @@ class FixReference(unittest.TestCase):
             self.assertFields(client.ask(legs.format(2, 1)), _35="d", _323="1", _55="ESZ6-CLF7")
             self.assertFields(client.ask(legs.format(1, 2)), _35="d", _323="2", _55="ESZ6-CLF7")
             self.assertFields(client.ask(legs.format(1, 1)), _35="d", _323="6")
-            self.assertFields(client.ask("35=g|335=1|263=0|"), _35="j", _380="3")
+            self.assertFields(client.ask("35=g|335=t|263=0|"), _35="h", _335="t", _336="1", _325="N", _340="2")
+            self.assertFields(client.ask("35=g|335=t|336=1|263=0|"), _35="h", _336="1", _340="2")
+            self.assertFields(client.ask("35=g|335=t|336=2|263=0|"), _35="h", _335="t", _336="2", _340="6", _567="1")
+            self.assertFields(client.ask("35=g|335=t|263=1|"), _35="3", _371="263", _373="5")
             self.assertFields(client.ask("35=e|324=s|55=NONE|263=0|"), _35="f", _326="20", _55="NONE")
 
             newest = self.connect(exchange.addresses["FIX"], sender="BOB", password=key_of("bob"), version="FIXT.1.1")
@@ -240,6 +243,7 @@ class FixReference(unittest.TestCase):
 
     def phases_of(self, client, config, symbol, other):
         self.assertEqual(self.status(client, symbol), "17")
+        self.assertFields(client.ask("35=g|335=t|263=0|"), _35="h", _340="2")
         for phase, status in (("halted", "2"), ("pre_open", "21"), ("opening_auction", "22"), ("volatility_auction", "5"),
                               ("closing_auction", "5"), ("closed", "18"), ("continuous", "17")):
             self.command(config, f"phase {phase} {symbol}")
