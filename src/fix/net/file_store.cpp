@@ -94,7 +94,11 @@ std::size_t file_store::take_record(std::string_view bytes) {
     const auto number = base::load_le<std::uint64_t>(record + 16);
     switch (static_cast<record_kind>(record[8])) {
         case record_kind::message:
-            static_cast<void>(state_.append(number, bytes.substr(header_bytes, message_bytes)));
+            if (message_bytes == 0) {
+                static_cast<void>(state_.forget(number));
+            } else {
+                static_cast<void>(state_.append(number, bytes.substr(header_bytes, message_bytes)));
+            }
             break;
         case record_kind::next_sent: static_cast<void>(state_.set_next_sent(number)); break;
         case record_kind::next_received: static_cast<void>(state_.set_next_received(number)); break;
@@ -150,6 +154,11 @@ bool file_store::set_next_sent(std::uint64_t number) {
 
 bool file_store::set_next_received(std::uint64_t number) {
     return note(record_kind::next_received, number, {}) && state_.set_next_received(number);
+}
+
+bool file_store::forget(std::uint64_t number) {
+    if (state_.find(number).empty()) return true;
+    return note(record_kind::message, number, {}) && state_.forget(number);
 }
 
 bool file_store::reset() {

@@ -8,7 +8,8 @@
 //   offset  size  meaning
 //        0     4  CRC-32C of the bytes from offset 4 to the end of the record
 //        4     4  size of the message
-//        8     1  kind: 1 message sent, 2 number of the next message sent, 3 number of the next message received,
+//        8     1  kind: 1 message sent, or without a message: it is not to be sent again, 2 number of the next message
+//        sent, 3 number of the next message received,
 //                 4 reset, 5 time at which the numbers began because of a schedule, nanoseconds since 1970
 //        9     7  zero
 //       16     8  number
@@ -75,6 +76,7 @@ class file_store final : public message_store, public committer {
     [[nodiscard]] bool append(std::uint64_t number, std::string_view message) override;
     [[nodiscard]] bool set_next_sent(std::uint64_t number) override;
     [[nodiscard]] bool set_next_received(std::uint64_t number) override;
+    [[nodiscard]] bool forget(std::uint64_t number) override;
     [[nodiscard]] bool reset() override;
     [[nodiscard]] std::int64_t numbers_since() const noexcept override { return state_.numbers_since(); }
     [[nodiscard]] bool set_numbers_since(std::int64_t time) override;

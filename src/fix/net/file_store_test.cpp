@@ -64,7 +64,7 @@ io::task<void> change(std::string path, std::uint64_t seed, std::vector<std::pai
     file_store& s = **store;
     after->emplace_back(0, held_by(s));
     for (int i = 0; i < 25; ++i) {
-        switch (random.below(9)) {
+        switch (random.below(10)) {
             case 0:
             case 1:
             case 2:
@@ -74,7 +74,8 @@ io::task<void> change(std::string path, std::uint64_t seed, std::vector<std::pai
             case 4: EXPECT_TRUE(s.append(s.next_sent(), {})); break;
             case 5:
             case 6: EXPECT_TRUE(s.set_next_received(s.next_received() + 1)); break;
-            case 7: EXPECT_TRUE(s.set_numbers_since(1'795'435'200'000'000'000 + i)); break;
+            case 7: EXPECT_TRUE(s.forget(random.below(s.next_sent()))); break;
+            case 8: EXPECT_TRUE(s.set_numbers_since(1'795'435'200'000'000'000 + i)); break;
             default: EXPECT_TRUE(i % 10 == 9 ? s.reset() : s.set_next_sent(s.next_sent() + 3)); break;
         }
         const std::error_code failed = co_await s.commit();

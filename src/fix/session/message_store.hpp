@@ -33,6 +33,12 @@ class message_store {
     [[nodiscard]] virtual bool set_next_sent(std::uint64_t number) = 0;
     /// @return False: it could not be stored.
     [[nodiscard]] virtual bool set_next_received(std::uint64_t number) = 0;
+    /// A message that is not to be sent again, because the peer has refused it.
+    /// @return False: that could not be stored.
+    [[nodiscard]] virtual bool forget(std::uint64_t number) {
+        static_cast<void>(number);
+        return true;
+    }
     /// Both numbers begin at 1, and nothing is kept.
     [[nodiscard]] virtual bool reset() = 0;
 
@@ -81,6 +87,13 @@ class memory_store final : public message_store {
         next_sent_ = next_received_ = 1;
         kept_.clear();
         kept_bytes_ = 0;
+        return true;
+    }
+    [[nodiscard]] bool forget(std::uint64_t number) override {
+        const auto found = kept_.find(number);
+        if (found == kept_.end()) return true;
+        kept_bytes_ -= found->second.size();
+        kept_.erase(found);
         return true;
     }
     /// The messages by their numbers.

@@ -7,7 +7,8 @@
 //
 // Messages come to the application in the order of their numbers, each once. What is behind a gap is kept until the gap
 // is filled by the answer to one ResendRequest. A message that the peer asks for again is written again from the store,
-// with PossDupFlag (43) and OrigSendingTime (122); session messages become a gap fill.
+// with PossDupFlag (43) and OrigSendingTime (122); session messages become a gap fill, and so do messages that the peer
+// has refused with a Reject (3) or a BusinessMessageReject (j).
 //
 // The sources: session.cpp (connecting, time, sending), session_taking.cpp (what messages do), session_resend.cpp,
 // session_quickfix.cpp (what they do in QuickFIX's style).
@@ -170,6 +171,7 @@ class session {
     void keep();
     void request_missing(instant now);
     void count(std::uint64_t number);
+    void forget_refused();
     void reject_as(reject_reason why, std::uint32_t tag, instant now);
 
     // session_quickfix.cpp

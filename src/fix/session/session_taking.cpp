@@ -92,7 +92,10 @@ taken session::dispatch(const std::optional<message_problem>& indexed, instant n
     }
     switch (kind) {
         case session_message::heartbeat: break;
-        case session_message::reject: count(number_); return taken::reject;
+        case session_message::reject:
+            count(number_);
+            forget_refused();
+            return taken::reject;
         case session_message::test_request: take_test_request(now); break;
         case session_message::resend_request: take_resend_request(now); break;
         case session_message::sequence_reset: take_sequence_reset(now); return taken::by_session;
@@ -103,6 +106,7 @@ taken session::dispatch(const std::optional<message_problem>& indexed, instant n
         case session_message::logon: break;
         case session_message::none:
             count(number_);
+            if (message_.message_type() == "j") forget_refused();
             // Nothing is executed for a peer that has been told to go.
             return phase_ == session_phase::active ? taken::by_application : taken::by_session;
     }
@@ -204,6 +208,14 @@ void session::request_missing(instant now) {
 void session::count(std::uint64_t number) {
     if (!store_.set_next_received(number + 1)) return store_failed();
     if (requested_until_ != 0 && number + 1 >= requested_until_) requested_until_ = 0;
+}
+
+// A message that the peer has refused. The application was told that it had no effect, and it must not have one later,
+// when the peer has forgotten the refusal in a crash and asks for the message again: a gap fill takes its place.
+void session::forget_refused() {
+    const auto text = message_.get(tag::ref_seq_num);
+    const auto number = text ? unsigned_value(*text) : std::nullopt;
+    if (number && !store_.forget(*number)) store_failed();
 }
 
 // --- Logon and Logout ------------------------------------------------------------------------------------------------
