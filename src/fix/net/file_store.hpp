@@ -8,9 +8,9 @@
 //   offset  size  meaning
 //        0     4  CRC-32C of the bytes from offset 4 to the end of the record
 //        4     4  size of the message
-//        8     1  kind: 1 message sent, or without a message: it is not to be sent again, 2 number of the next message
-//        sent, 3 number of the next message received,
-//                 4 reset, 5 time at which the numbers began because of a schedule, nanoseconds since 1970
+//        8     1  kind: 1 message sent, or without a message: that one is not to be sent again, 2 number of the next
+//                 message sent, 3 number of the next message received, 4 reset, 5 time at which the numbers began
+//                 because of a schedule, nanoseconds since 1970
 //        9     7  zero
 //       16     8  number
 //       24        the message
