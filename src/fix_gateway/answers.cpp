@@ -42,14 +42,21 @@ void put_average(fix::message_writer& into, const domain::instrument& i, const g
 }
 
 /// Unique among the executions of the venue: an order's kinds of messages within one command differ, or their open
-/// quantities do.
+/// quantities do. Orders of partitions have different ids, commands have not: where there is no order, the request that
+/// is answered has its place.
 void put_exec_id(fix::message_writer& into, const event& e, std::uint64_t order, std::uint32_t open) noexcept {
     std::array<char, 64> text;
     char* at = text.data();
     char* const end = text.data() + text.size();
     at = std::to_chars(at, end, e.command.value).ptr;
     *at++ = '-';
-    at = std::to_chars(at, end, order).ptr;
+    if (order == 0) {
+        at = std::to_chars(at, end, e.order.session.value).ptr;
+        *at++ = '.';
+        at = std::to_chars(at, end, e.order.request).ptr;
+    } else {
+        at = std::to_chars(at, end, order).ptr;
+    }
     *at++ = '-';
     at = std::to_chars(at, end, static_cast<unsigned>(e.kind)).ptr;
     *at++ = '-';

@@ -141,6 +141,23 @@ TEST(fix_answers, a_request_and_its_order_have_their_names) {
     EXPECT_NE(message_of(state).find("|790=99|"), std::string::npos);
 }
 
+// Partitions number their commands by themselves.
+TEST(fix_answers, refusals_without_an_order_have_ids_of_their_own) {
+    const auto id_of = [](std::uint32_t session, std::uint32_t request) {
+        answer refused = named(of_order(event_kind::order_rejected, 0), domain::command_kind::enter_order, 18, 0);
+        refused.event.reason = reject_reason::instrument_halted;
+        refused.event.order.order = {};
+        refused.event.order.session = domain::session_id{session};
+        refused.event.order.request = request;
+        const std::string words = message_of(refused);
+        const std::size_t begin = words.find("|17=") + 1;
+        return words.substr(begin, words.find('|', begin) - begin);
+    };
+    EXPECT_EQ(id_of(4, 12), "17=40-4.12-5-0");
+    EXPECT_EQ(id_of(4, 13), "17=40-4.13-5-0");
+    EXPECT_EQ(id_of(5, 12), "17=40-5.12-5-0");
+}
+
 TEST(fix_answers, open_orders_that_were_asked_for_and_the_end_of_them) {
     answer state = named(of_order(event_kind::order_status, 5), domain::command_kind::query_order, 99, 0);
     EXPECT_NE(message_of(state).find("|11=17|"), std::string::npos) << "that of the order";
@@ -154,7 +171,7 @@ TEST(fix_answers, open_orders_that_were_asked_for_and_the_end_of_them) {
     end.event.order.account = domain::account_id{2};
     end.details.orders_count = 3;
     EXPECT_EQ(message_of(end),
-              "35=8|1=2|6=0|14=0|17=40-0-12-0|37=NONE|39=8|54=7|55=[N/A]|60=20261123-12:00:00.123456789|150=I|151=0|"
+              "35=8|1=2|6=0|14=0|17=40-0.0-12-0|37=NONE|39=8|54=7|55=[N/A]|60=20261123-12:00:00.123456789|150=I|151=0|"
               "584=99|911=3|912=Y|");
     answer refused = named(of_order(event_kind::order_rejected, 0), domain::command_kind::query_order, 99, 0);
     refused.event.reason = reject_reason::order_not_open;

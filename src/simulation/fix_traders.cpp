@@ -166,6 +166,7 @@ std::uint64_t fix_trader::send(fix::session& on, fix::instant now, fix_request r
         return 0;
     }
     request.sent_ns = now.steady;
+    has_cancelled_quotes_ |= request.type == "Z";
     numbers_.emplace(request.name, number);
     outstanding_.insert(number);
     requests_.emplace(number, std::move(request));
@@ -354,8 +355,9 @@ void fix_trader::settle_doubts(std::int64_t now) {
 void fix_trader::take_report(const fix::field_index& message, std::int64_t now) {
     const std::string name = text_in(message, tag::cl_ord_id);
     const bool is_status = message.get(tag::exec_type) == "I";
-    // A question for all is about the orders of the whole account.
-    if (!is_status && request_named(name) == nullptr) {
+    // A question for all is about the orders of the whole account, and a cancel of all quotes about its quotes.
+    const bool is_of_cancelled_quotes = has_cancelled_quotes_ && message.get(tag::exec_type) == "4";
+    if (!is_status && !is_of_cancelled_quotes && request_named(name) == nullptr) {
         return found_->add(
             "S8", fmt::format("a FIX session received a report about the order of another: {}", content_of(message)));
     }
@@ -368,6 +370,7 @@ void fix_trader::take_report(const fix::field_index& message, std::int64_t now) 
         return;
     }
     const fix_request* const request = request_named(name);
+    if (request == nullptr && !is_status) return;
     const bool is_quote = request != nullptr && (request->type == "S" || request->type == "i" || request->type == "Z");
     if (is_quote) return;  // their state is told by other messages
     follow_order(message, name, is_status);
@@ -387,9 +390,10 @@ void fix_trader::follow_order(const fix::field_index& message, const std::string
     if (is_open && message.get(tag::leaves_qty) == "0") {
         return found_->add("C2", fmt::format("order {} is open, and nothing is left of it", name));
     }
+    if (is_status) return;  // of a refused question it is not the order's
     if (!is_open) {
         open_.erase(name);
-    } else if (!is_status) {
+    } else {
         open_.insert_or_assign(name,
                                terms{message.get(tag::side).value_or("?").front(), text_in(message, tag::symbol)});
     }

@@ -161,6 +161,7 @@ class fix_trader final : public fix::application {
     std::map<std::uint64_t, std::string> contents_;   ///< of messages, by number
     std::set<std::uint64_t> unkept_;                  ///< numbers of messages that do not come again
     std::set<std::string> executions_;
+    bool has_cancelled_quotes_ = false;  ///< those of the whole account
     std::uint64_t quote_answers_count_ = 0;
     std::uint64_t fills_count_ = 0;
     std::uint64_t refused_count_ = 0;

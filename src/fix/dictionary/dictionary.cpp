@@ -32,10 +32,8 @@ bool dictionary::is_listed_word(const field_definition& of, std::string_view val
 }
 
 dictionary::row_number dictionary::find_message(std::string_view type) const noexcept {
-    if (type.size() == 1) [[likely]] {
-        const auto letter = static_cast<unsigned char>(type[0]);
-        return letter < by_letter_.size() ? by_letter_[letter] : no_row;
-    }
+    if (type.size() == 1) [[likely]]
+        return by_letter_[static_cast<unsigned char>(type[0])];
     const auto found = std::ranges::lower_bound(messages_, type, std::ranges::less(),
                                                 [](const auto& each) { return std::string_view(each.first); });
     return found != messages_.end() && found->first == type ? found->second : no_row;

@@ -162,7 +162,7 @@ class dictionary {
     std::vector<member_row> rows_;
     std::vector<member> entries_;  ///< of each row: one for each field
     std::vector<std::pair<std::string, row_number>> messages_;
-    std::array<row_number, 128> by_letter_{};  ///< message types of one character
+    std::array<row_number, 256> by_letter_{};  ///< message types of one character
     std::size_t group_depth_ = 0;
 };
 

@@ -297,7 +297,7 @@ void dictionary_reader::lay_out() {
     made_->by_letter_.fill(dictionary::no_row);
     for (const auto& [type, row] : made_->messages_) {
         const auto letter = static_cast<unsigned char>(type[0]);
-        if (type.size() == 1 && letter < made_->by_letter_.size()) made_->by_letter_[letter] = row;
+        if (type.size() == 1) made_->by_letter_[letter] = row;
     }
     index_tags();
 }

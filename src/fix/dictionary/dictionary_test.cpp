@@ -204,6 +204,15 @@ TEST(fix_dictionary, reports_what_to_change_and_where) {
     EXPECT_EQ(error_of(small("")), "line 2: <messages> needs a <message>");
 }
 
+TEST(fix_dictionary, finds_a_message_type_of_any_character) {
+    const auto made = dictionary::read(
+        small("<message msgtype='\xc1'><field name='F1'/></message><message msgtype='U'><field name='F1'/></message>"),
+        "small.xml");
+    for (const auto& [type, row] : made->messages()) EXPECT_EQ(made->find_message(type), row) << type;
+    EXPECT_EQ(made->messages().size(), 2U);
+    EXPECT_EQ(made->find_message("\xc2"), dictionary::no_row);
+}
+
 // Those of other engines, where they are installed.
 TEST(fix_dictionary, reads_the_public_ones) {
     const char* const given = std::getenv("CORRO_FIX_DICTIONARIES");

@@ -95,7 +95,8 @@ TEST(fix_file_store, cut_at_any_byte_it_holds_what_was_committed_before) {
     ASSERT_EQ(after.back().first, bytes.size());
     std::size_t state = 0;
     for (std::size_t size = 0; size <= bytes.size(); ++size) {
-        if (state + 1 < after.size() && after[state + 1].first == size) ++state;
+        // What changes nothing writes nothing.
+        while (state + 1 < after.size() && after[state + 1].first <= size) ++state;
         const std::string path = folder.path() + "/cut";
         // Old bytes of another file may stand behind the cut.
         write_bytes(path, bytes.substr(0, size) + (size % 3 == 0 ? std::string(size % 50, '\x5a') : std::string()));
