@@ -111,7 +111,8 @@ io::task<bool> fix_session::drain() {
     }
 }
 
-// Has the numbers of the session's own messages journaled, if `writing_` has any.
+// Has the numbers of the session's own messages journaled, if `writing_` has any. When that has failed, it fails again
+// for the same bytes: a farewell must not send them either. A note behind one that is missing is not taken.
 io::task<fix_session::counted> fix_session::count() {
     while (!notes_.empty()) {
         const gateway::message_numbers::note& next = notes_.front();
@@ -135,8 +136,9 @@ io::task<fix_session::counted> fix_session::count() {
     if (noted_until_ == 0) co_return counted::yes;
     const bool is_answered = co_await gateway::wait_until_answered(&shared_.commands, noted_until_);
     if (!is_answered) co_return counted::stopped;
+    if (!shared_.answers.numbers(id()).has(last_noted_)) co_return counted::failed;
     noted_until_ = 0;
-    co_return shared_.answers.numbers(id()).has(last_noted_) ? counted::yes : counted::failed;
+    co_return counted::yes;
 }
 
 }  // namespace corro::fix_gateway
