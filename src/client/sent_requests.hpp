@@ -3,7 +3,8 @@
 //
 // Limits: the last `capacity` unanswered requests, and any number of refused ones: of those only the number is kept.
 // Threads: one.
-// Cost: one copy per request, one allocation at construction; the memory in use stays small while answers keep up.
+// Cost: one copy per request, one allocation at construction; the memory in use stays small while answers keep up. An
+//       answer reads no slot as long as nothing is refused: the slots of many sessions are not in the cache.
 #pragma once
 
 #include <algorithm>
@@ -24,20 +25,21 @@ class sent_requests {
     static constexpr std::size_t capacity = 512;
 
     /// Keeps a request of 1 to wire::message_bytes_max bytes; if necessary, drops the oldest unanswered request and all
-    /// before it. Numbers must be consecutive; any other number drops all earlier requests.
+    /// before it. Numbers have 32 bits and must be consecutive; any other number drops all earlier requests.
     void add(std::uint64_t number, std::span<const std::byte> bytes) noexcept {
-        CORRO_ASSERT(!bytes.empty() && bytes.size() <= wire::message_bytes_max);
+        CORRO_ASSERT(!bytes.empty() && bytes.size() <= wire::message_bytes_max && number <= UINT32_MAX);
         if (number != end_) {
             count_ = 0;
             first_ = number;
         }
-        end_ = number + 1;
+        if (count_ == 0) has_gaps_ = false;
         if (count_ == capacity) drop_refused();
-        if (count_ == capacity) drop_through(oldest().number);
+        if (count_ == capacity) drop_through(oldest_number());
+        end_ = number + 1;
         slot& s = at(count_++);
         std::memcpy(s.bytes.data(), bytes.data(), bytes.size());
-        s.size = bytes.size();
-        s.number = number;
+        s.size = static_cast<std::uint8_t>(bytes.size());
+        s.number = static_cast<std::uint32_t>(number);
     }
 
     /// The venue has refused this request, so its bytes are no longer needed.
@@ -45,6 +47,7 @@ class sent_requests {
         const std::size_t place = place_of(number);
         if (place == count_ || at(place).number != number) return;
         at(place).size = 0;
+        has_gaps_ = true;
         while (count_ != 0 && at(count_ - 1).size == 0) --count_;
         drop_refused_oldest();
     }
@@ -69,20 +72,27 @@ class sent_requests {
     /// Drops the request of this number and all later ones.
     void forget_from(std::uint64_t number) noexcept {
         if (number >= end_) return;
+        if (!has_gaps_) {
+            const std::uint64_t oldest = oldest_number();
+            count_ = number > oldest ? static_cast<std::size_t>(number - oldest) : 0;
+        }
         end_ = std::max(number, first_);
+        if (!has_gaps_) return;
         while (count_ != 0 && at(count_ - 1).number >= end_) --count_;
     }
 
  private:
     struct slot {
         std::array<std::byte, wire::message_bytes_max> bytes;
-        std::size_t size;  ///< 0: it was refused
-        std::uint64_t number;
+        std::uint8_t size;  ///< 0: it was refused
+        std::uint32_t number;
     };
+    static_assert(wire::message_bytes_max <= UINT8_MAX && sizeof(slot) == 256, "whole lines of the cache");
 
     [[nodiscard]] slot& at(std::size_t place) noexcept { return slots_[(begin_ + place) % capacity]; }
     [[nodiscard]] const slot& at(std::size_t place) const noexcept { return slots_[(begin_ + place) % capacity]; }
-    [[nodiscard]] const slot& oldest() const noexcept { return at(0); }
+    /// @pre There is one.
+    [[nodiscard]] std::uint64_t oldest_number() const noexcept { return has_gaps_ ? at(0).number : end_ - count_; }
 
     /// The place of the first slot with this number or a larger one.
     [[nodiscard]] std::size_t place_of(std::uint64_t number) const noexcept {
@@ -104,11 +114,11 @@ class sent_requests {
     }
 
     void drop_refused_oldest() noexcept {
-        while (count_ != 0 && oldest().size == 0) drop_oldest();
+        while (has_gaps_ && count_ != 0 && at(0).size == 0) drop_oldest();
     }
 
     void drop_through(std::uint64_t number) noexcept {
-        while (count_ != 0 && oldest().number <= number) drop_oldest();
+        while (count_ != 0 && oldest_number() <= number) drop_oldest();
         drop_refused_oldest();
         first_ = std::min(number + 1, end_);
     }
@@ -129,6 +139,7 @@ class sent_requests {
     std::size_t count_ = 0;    ///< slots in use; a refused request has one only between two unanswered ones
     std::uint64_t first_ = 1;  ///< those before it are answered or dropped
     std::uint64_t end_ = 1;    ///< one more than the number of the last
+    bool has_gaps_ = false;    ///< whether a request was refused since the slots were empty
 };
 
 }  // namespace corro::client

@@ -3,6 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdint>
+#include <map>
+
+#include "base/random.hpp"
+#include "base/test_seed.hpp"
 
 namespace corro::client {
 namespace {
@@ -99,6 +104,49 @@ TEST(sent_requests, forgets_what_is_to_be_sent_under_the_same_number) {
     EXPECT_TRUE(has(sent, 4));
     sent.forget_from(1);
     EXPECT_TRUE(sent.find(1).empty());
+}
+
+TEST(sent_requests, agree_with_a_map_over_random_sequences) {
+    const std::uint64_t seed = base::test_seed();
+    SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
+    base::prng random(seed);
+    for (int run = 0; run < 50; ++run) {
+        sent_requests sent;
+        std::map<std::uint64_t, bool> kept;  // by number; false: it was refused
+        std::uint64_t next = 1;
+        for (int step = 0; step < 400; ++step) {
+            const std::uint64_t some = next > 20 ? next - random.below(20) : random.below(next) + 1;
+            switch (random.below(8)) {
+                case 0:
+                    sent.answered(some);
+                    kept.erase(kept.begin(), kept.upper_bound(some));
+                    break;
+                case 1:
+                case 2:
+                    sent.refused(some);
+                    if (const auto found = kept.find(some); found != kept.end()) found->second = false;
+                    break;
+                case 3:
+                    if (random.below(4) != 0 || kept.empty() || some <= kept.begin()->first) break;
+                    sent.forget_from(some);
+                    kept.erase(kept.lower_bound(some), kept.end());
+                    next = some;
+                    break;
+                default:
+                    add(sent, next);
+                    kept.emplace(next++, true);
+                    break;
+            }
+            const std::uint64_t first = kept.empty() ? next : kept.begin()->first;
+            ASSERT_TRUE(sent.keeps_all(first, next)) << "step " << step;
+            ASSERT_EQ(sent.keeps_all(first - 1, next), false) << "step " << step;
+            for (std::uint64_t n = next > 25 ? next - 25 : 1; n <= next; ++n) {
+                const auto found = kept.find(n);
+                const bool is_kept = found != kept.end() && found->second;
+                ASSERT_TRUE(is_kept ? has(sent, n) : sent.find(n).empty()) << "step " << step << " number " << n;
+            }
+        }
+    }
 }
 
 TEST(sent_requests, starts_anew_when_somebody_else_has_used_the_session_meanwhile) {
