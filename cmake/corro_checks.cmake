@@ -32,6 +32,7 @@ corro_check(scripts_install_packages_and_remove_none "${CORRO_PYTHON}" tools/set
 corro_check(run_builds_the_program_alone "${CORRO_PYTHON}" tools/run_build_test.py "${PROJECT_BINARY_DIR}" "${CMAKE_CXX_COMPILER}")
 corro_check(coverage_counts_what_runs tools/coverage --self-test)
 corro_check(summary_counts_every_outcome "${CORRO_PYTHON}" tools/test_summary_test.py)
+corro_check(times_count_each_step_once "${CORRO_PYTHON}" tools/timing_test.py)
 corro_check(naming_a_later_layer_does_not_configure "${CORRO_PYTHON}" tools/expect_failure.py
   --expect "may not depend on 'matching', which does not stand below it" --control=-DCORRO_CONTROL=ON
   -- "${CMAKE_COMMAND}" --fresh -S "${PROJECT_SOURCE_DIR}/tests/compile_fail/layer_order"
