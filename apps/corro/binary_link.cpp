@@ -32,8 +32,9 @@ std::string logon_failure_text(const client::venue_endpoint& venue, const std::e
 
 }  // namespace
 
-binary_link::binary_link(client::venue_endpoint venue, const client::credentials& who, double patience_seconds)
-    : venue_(std::move(venue)), who_(who), patience_seconds_(patience_seconds) {}
+binary_link::binary_link(client::venue_endpoint venue, const client::credentials& who, double patience_seconds,
+                         double wait_seconds)
+    : venue_(std::move(venue)), who_(who), patience_seconds_(patience_seconds), wait_seconds_(wait_seconds) {}
 
 const wire::instrument_table& binary_link::instruments() const noexcept {
     static const wire::instrument_table none;
@@ -70,10 +71,11 @@ io::task<std::string> binary_link::run(link_listener* to) {
                 // The venue does not know the answers that this session has seen: it has restarted without a journal.
                 to_->say("the venue no longer knows this session; its orders are lost");
             }
-            if (is_first) co_return logon_failure_text(venue_, error);
-            if (is_final(error) || lost_for > std::chrono::duration<double>(patience_seconds_)) {
-                co_return error.message();
-            }
+            const bool waits =
+                is_first && may_be_starting(error) && lost_for < std::chrono::duration<double>(wait_seconds_);
+            if (is_first && !waits) co_return logon_failure_text(venue_, error);
+            const bool is_over = is_final(error) || lost_for > std::chrono::duration<double>(patience_seconds_);
+            if (!is_first && is_over) co_return error.message();
             const std::error_code stopped = co_await io::sleep_for(retry_delay);
             if (stopped) break;
             continue;

@@ -20,7 +20,9 @@ namespace corro::app {
 class binary_link final : public trading_link {
  public:
     /// @param patience_seconds  How long to retry a lost connection.
-    binary_link(client::venue_endpoint venue, const client::credentials& who, double patience_seconds);
+    /// @param wait_seconds      How long to wait for a venue that is starting.
+    binary_link(client::venue_endpoint venue, const client::credentials& who, double patience_seconds,
+                double wait_seconds);
 
     [[nodiscard]] io::task<std::string> run(link_listener* to) override;
     void leave() noexcept override;
@@ -44,6 +46,7 @@ class binary_link final : public trading_link {
     client::venue_endpoint venue_;
     client::credentials who_;
     double patience_seconds_;
+    double wait_seconds_;
     link_listener* to_ = nullptr;
     std::unique_ptr<client::order_session> session_;
     io::auto_event has_output_;

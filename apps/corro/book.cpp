@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "domain/decimal.hpp"
+#include "market_view.hpp"
 #include "past.hpp"
 
 namespace corro::app {
@@ -48,11 +48,6 @@ struct collector final : facility::book_visitor {
     side_of_book asks;
 };
 
-std::string price_text(const domain::instrument& i, domain::price_ticks price) {
-    if (price == domain::no_price) return "-";
-    return std::string(domain::format_decimal(domain::to_nano(i, price).value).view());
-}
-
 void print_levels(const domain::instrument& i, const collector& book) {
     fmt::print("{:>8}{:>14}{:>16}  |{:>16}{:>14}{:>8}\n", "orders", "quantity", "bid", "ask", "quantity", "orders");
     const std::size_t rows = std::max(book.bids.levels.size(), book.asks.levels.size());
@@ -61,13 +56,13 @@ void print_levels(const domain::instrument& i, const collector& book) {
         std::string right;
         if (row < book.bids.levels.size()) {
             const domain::level& l = book.bids.levels[row].total;
-            left =
-                fmt::format("{:>8}{:>14}{:>16}", l.orders_count, l.quantity.value * i.lot_size, price_text(i, l.price));
+            left = fmt::format("{:>8}{:>14}{:>16}", l.orders_count, l.quantity.value * i.lot_size,
+                               format_price(i, l.price));
         }
         if (row < book.asks.levels.size()) {
             const domain::level& l = book.asks.levels[row].total;
-            right =
-                fmt::format("{:>16}{:>14}{:>8}", price_text(i, l.price), l.quantity.value * i.lot_size, l.orders_count);
+            right = fmt::format("{:>16}{:>14}{:>8}", format_price(i, l.price), l.quantity.value * i.lot_size,
+                                l.orders_count);
         }
         fmt::print("{:>38}  |{}\n", left, right);
     }
@@ -77,7 +72,7 @@ void print_levels(const domain::instrument& i, const collector& book) {
 void print_orders(const domain::instrument& i, const char* side, const side_of_book& from) {
     for (const side_of_book::level& level : from.levels) {
         for (const facility::resting_order& o : level.orders) {
-            fmt::print("{:<5}{:>16}{:>12}{:>12}{:>22}{:>10}{:>22}\n", side, price_text(i, o.price),
+            fmt::print("{:<5}{:>16}{:>12}{:>12}{:>22}{:>10}{:>22}\n", side, format_price(i, o.price),
                        o.open.value * i.lot_size, o.filled.value * i.lot_size, o.order.value, o.account.value,
                        o.client_order.value);
         }
@@ -90,13 +85,14 @@ void print_book(const facility::facility& state, const domain::instrument& i, co
     const domain::price_summary prices = state.prices_of(i.id);
     const domain::volume_summary volumes = state.volumes_of(i.id);
     fmt::print("\n{}   last {}  high {}  low {}  open {}  volume {}  open interest {}\n", i.name.view(),
-               price_text(i, prices.last), price_text(i, prices.high), price_text(i, prices.low),
-               price_text(i, prices.open), volumes.volume.value * i.lot_size, volumes.open_interest.value * i.lot_size);
+               format_price(i, prices.last), format_price(i, prices.high), format_price(i, prices.low),
+               format_price(i, prices.open), volumes.volume.value * i.lot_size,
+               volumes.open_interest.value * i.lot_size);
     print_levels(i, book);
     const domain::top implied = state.implied_top_of(i.id);
     if (implied.bid_quantity.value + implied.ask_quantity.value != 0) {
         fmt::print("{:>8}{:>14}{:>16}  |{:>16}{:>14}\n", "implied", implied.bid_quantity.value * i.lot_size,
-                   price_text(i, implied.bid_price), price_text(i, implied.ask_price),
+                   format_price(i, implied.bid_price), format_price(i, implied.ask_price),
                    implied.ask_quantity.value * i.lot_size);
     }
     if (!options.shows_orders) return;

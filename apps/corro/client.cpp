@@ -47,6 +47,7 @@ struct client_options {
     bool cancel_on_disconnect = false;
     bool plain = false;
     double patience_seconds = 60;
+    double wait_seconds = 0;
 };
 
 /// Reads lines of standard input without waiting.
@@ -187,7 +188,7 @@ std::unique_ptr<trading_link> binary_link_of(const chosen_session& chosen, clien
     who.cancel_on_disconnect = options.cancel_on_disconnect;
     who.heartbeat = std::chrono::milliseconds(1000);
     who.next_answer = 1;  // all messages that the venue still has, so that earlier orders are shown too
-    return std::make_unique<binary_link>(std::move(venue), who, options.patience_seconds);
+    return std::make_unique<binary_link>(std::move(venue), who, options.patience_seconds, options.wait_seconds);
 }
 
 // FIX has no definitions at the logon: they are the configuration's, and those that the market data has in addition.
@@ -202,6 +203,7 @@ std::unique_ptr<trading_link> fix_link_of(const chosen_session& chosen, fix_endp
     settings.session_number = chosen.number;
     settings.store = options.store;
     settings.patience_seconds = options.patience_seconds;
+    settings.wait_seconds = options.wait_seconds;
     for (const domain::instrument& i : c.instruments) settings.instruments.define(i);
     return std::make_unique<fix_link>(std::move(settings));
 }
@@ -252,7 +254,9 @@ void add_client_command(command_line& line) {
     command.add_option("-c,--config", options->config, "The exchange's configuration: addresses, accounts and keys")
         .shows_default();
     command.add_option("-a,--account", options->account, "Name of the account (default: the first)");
-    command.add_option("--session", options->session_number, "Number of the account's session").shows_default();
+    command.add_option("--session", options->session_number, "Number of the account's session")
+        .shows_default()
+        .in_range(1U, 1'000'000U);
     command.add_option("--fix", options->fix_name, "Log on by FIX, as the [[fix_session]] of this name");
     command
         .add_option("--store", options->store,
@@ -266,7 +270,12 @@ void add_client_command(command_line& line) {
                      "Ask the venue to cancel the open orders when the connection is lost");
     command.add_flag("--plain", options->plain,
                      "Read commands from standard input and print a line per message (always without a terminal)");
-    command.add_option("--patience", options->patience_seconds, "Seconds to retry a lost connection").shows_default();
+    command.add_option("--patience", options->patience_seconds, "Seconds to retry a lost connection")
+        .shows_default()
+        .not_negative();
+    command.add_option("--wait", options->wait_seconds, "Seconds to wait for a venue that is starting")
+        .shows_default()
+        .not_negative();
     command.footer(
         "Commands, one per line (TAB completes them on a terminal):\n  buy 10 ESZ6 5998.75     sell 5 market"
         "     amend 3 price 5999     cancel 3     cancel all\n  orders  fills  positions  show SYMBOL  help [WORD]  "

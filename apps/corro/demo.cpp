@@ -234,7 +234,9 @@ void add_demo_command(command_line& line) {
         .shows_default()
         .in_range(0.0, 200'000.0);
     command.add_option("--seed", options->seed, "Seed of the background traffic").shows_default();
-    command.add_option("--seconds", options->seconds, "Seconds until the end; 0: until Ctrl-C or q").shows_default();
+    command.add_option("--seconds", options->seconds, "Seconds until the end; 0: until Ctrl-C or q")
+        .shows_default()
+        .not_negative();
     command.add_flag("--plain", options->plain, "Print a line per second, also on a terminal");
     command.runs([options] { return demo(*options); });
 }

@@ -74,7 +74,8 @@ io::task<void> fix_link::watch() {
         const std::error_code stopped = co_await io::sleep_for(look_interval);
         if (stopped) co_return leave();
         const std::chrono::nanoseconds away{fix::moment_on(*context_).steady - away_since_};
-        const double allowed = was_active_ ? settings_.patience_seconds : first_logon_wait_seconds;
+        const double allowed =
+            was_active_ ? settings_.patience_seconds : first_logon_wait_seconds + settings_.wait_seconds;
         if (connected_ || leaving_) continue;
         // What is wrong with TLS at the first logon is wrong at the next one.
         const std::error_code error = session_->connection_error();

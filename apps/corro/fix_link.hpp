@@ -33,6 +33,7 @@ struct fix_link_settings {
     std::string store;  ///< path of the file with the numbers; empty: they begin at 1
     wire::instrument_table instruments;
     double patience_seconds = 60;  ///< how long to retry a lost connection
+    double wait_seconds = 0;       ///< how long to wait for a venue that is starting
 };
 
 class fix_link final : public trading_link, public fix::application {

@@ -132,8 +132,17 @@ void print_errors(const load_run& run) {
     if (run.errors.size() > 10) fmt::print(stderr, "and {} errors more\n", run.errors.size() - 10);
 }
 
+void check_mix(const client::trader_options& mix) {
+    const auto sum = mix.new_percent + mix.cancel_percent;
+    if (sum <= 100) return;
+    throw node::configuration_error(
+        fmt::format("--new {} and --cancel {} are {} percent together; they may be at most 100", mix.new_percent,
+                    mix.cancel_percent, sum));
+}
+
 int load(const load_options& options) {
     raise_descriptor_limit();
+    check_mix(options.mix);
     const node::configuration configuration = node::load_configuration(options.config);
     std::vector<seat> seats = seats_of(configuration, options.fix);
     if (seats.size() < options.clients_count) {
@@ -160,7 +169,8 @@ int load(const load_options& options) {
     }
     print_errors(run);
     if (run.started == 0) {
-        fmt::print(stderr, "no request was sent: not every client could log on at {}\n", run.venue.to_string());
+        fmt::print(stderr, "no request was sent: {} of {} clients could log on at {}\n", run.logged_on_count,
+                   run.options.clients_count, run.venue.to_string());
         if (const auto advice = logon_advice(run.logon_error); !advice.empty()) fmt::print(stderr, "{}\n", advice);
     }
     return run.errors.empty() && run.lost == 0 && run.started != 0 && run.totals.answered == run.totals.requests ? 0
@@ -177,7 +187,9 @@ void add_load_command(command_line& line) {
     add_order_entry_options(command, options->order_entry);
     command.add_flag("--fix", options->fix, "Log on by FIX, with the names of the configuration's [[fix_session]]");
     command.add_option("-n,--clients", options->clients_count, "Connections").shows_default().in_range(1, 10'000);
-    command.add_option("-m,--messages", options->messages_count, "Total number of requests").shows_default();
+    command.add_option("-m,--messages", options->messages_count, "Total number of requests")
+        .shows_default()
+        .in_range(std::uint64_t{1}, std::uint64_t{1'000'000'000'000});
     command
         .add_option("-o,--outstanding", options->outstanding_max,
                     "Maximum unanswered requests per client, without --rate")
@@ -191,13 +203,18 @@ void add_load_command(command_line& line) {
     command.add_option("--patience", options->patience_s, "Seconds that a client retries a lost connection")
         .shows_default()
         .in_range(0.0, 1e9);
-    command.add_option("--seconds", options->seconds_max, "Maximum duration in seconds").shows_default();
+    command.add_option("--wait", options->wait_s, "Seconds to wait for a venue that is starting")
+        .shows_default()
+        .in_range(0.0, 1e9);
+    command.add_option("--seconds", options->seconds_max, "Maximum duration in seconds").shows_default().positive();
     command.add_option("--seed", options->seed, "Seed of the request mix").shows_default();
-    command.add_option("--new", options->mix.new_percent, "Percent of new orders").shows_default();
+    command.add_option("--new", options->mix.new_percent, "Percent of new orders").shows_default().in_range(0U, 100U);
     command.add_option("--cancel", options->mix.cancel_percent, "Percent of cancels; the rest are amendments")
-        .shows_default();
+        .shows_default()
+        .in_range(0U, 100U);
     command.add_option("--market", options->mix.market_percent, "Percent of the new orders that are market orders")
-        .shows_default();
+        .shows_default()
+        .in_range(0U, 100U);
     command.runs([options] { return load(*options); });
 }
 

@@ -208,16 +208,26 @@ io::task<void> trade(load_run* run, load_client* c, std::uint32_t index) {
 
 // Another client, such as the traffic of `corro demo`, may use the first session: takes the next free one.
 io::task<std::unique_ptr<client::order_session>> claim_session(load_run* run, std::uint32_t index, seat* where) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(run->options.wait_s);
+    *where = run->seats[run->seats_tried++];
     while (true) {
-        *where = run->seats[run->seats_tried++];
         auto session = co_await client::order_session::log_on(run->venue, where->who);
         if (session) co_return std::move(*session);
+        if (may_be_starting(session.error()) && !run->stop_now && std::chrono::steady_clock::now() < end) {
+            const std::error_code stopped = co_await io::sleep_for(return_interval);
+            if (!stopped) continue;
+        }
         if (session.error() == client::logged_out(wire::logout_reason::already_logged_on) &&
             run->seats_tried < run->seats.size()) {
+            *where = run->seats[run->seats_tried++];
             continue;
         }
         run->logon_error = session.error();
-        run->errors.push_back(fmt::format("client {}: logon failed: {}", index, session.error().message()));
+        ++run->logon_failures;
+        if (run->logon_failures == 1) {
+            run->errors.push_back(fmt::format("client {}: logon failed at {}: {}", index, run->venue.to_string(),
+                                              session.error().message()));
+        }
         co_return nullptr;
     }
 }

@@ -35,6 +35,7 @@ struct load_options {
     double rate = 0;
     double seconds_max = 600;
     double patience_s = 30;  ///< how long a client retries a lost connection
+    double wait_s = 0;       ///< how long a client waits for a venue that is starting
     std::uint64_t seed = 1;
     client::trader_options mix;
 };
@@ -70,6 +71,7 @@ struct load_run {
     std::uint64_t answered_now = 0;
     std::uint64_t lost = 0;
     std::vector<std::string> errors;
+    std::uint32_t logon_failures = 0;
     std::error_code logon_error;  ///< of the last client that could not log on
     load_outages outages;
 };

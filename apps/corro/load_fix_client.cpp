@@ -164,8 +164,9 @@ class fix_load_client final : public fix::application {
     }
     [[nodiscard]] bool is_away_for_too_long() {
         const std::chrono::duration<double> away = std::chrono::steady_clock::now() - away_from_;
-        const double allowed_s =
-            was_active_ ? run_.options.patience_s : std::chrono::duration<double>(first_logon_wait).count();
+        const double allowed_s = was_active_
+                                     ? run_.options.patience_s
+                                     : std::chrono::duration<double>(first_logon_wait).count() + run_.options.wait_s;
         return !is_on_ && away.count() > allowed_s;
     }
 

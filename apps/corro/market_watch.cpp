@@ -15,6 +15,7 @@
 #include "io/loop/timer.hpp"
 #include "io/task/scope.hpp"
 #include "screen.hpp"
+#include "venue_access.hpp"
 
 namespace corro::app {
 namespace {
@@ -112,6 +113,21 @@ io::task<void> follow(watching* w, io::task_scope* all) {
     all->request_stop();
 }
 
+// Joins for the first time. Waits for a venue that is starting.
+io::task<std::error_code> join_first(watching* w) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(w->settings.wait_s);
+    while (true) {
+        auto joined = co_await client::feed_session::join(w->settings.feed, w->settings.snapshot);
+        if (joined) {
+            w->feed = std::move(*joined);
+            co_return std::error_code();
+        }
+        if (!may_be_starting(joined.error()) || std::chrono::steady_clock::now() >= end) co_return joined.error();
+        const std::error_code stopped = co_await io::sleep_for(return_interval);
+        if (stopped) co_return stopped;
+    }
+}
+
 void print_line(const watching& w) {
     std::optional<domain::instrument> shown;
     w.feed->instruments().for_each([&](const domain::instrument& i) {
@@ -166,13 +182,13 @@ io::task<watch_result> watch_market(watch_settings settings) {
     const io::stop_token stop = co_await io::this_stop_token();
     watching w;
     w.settings = std::move(settings);
-    auto joined = co_await client::feed_session::join(w.settings.feed, w.settings.snapshot);
-    if (joined) {
-        w.feed = std::move(*joined);
+    const std::error_code failed = co_await join_first(&w);
+    if (!failed) {
         w.result.joins = 1;
         w.result.error = check_symbol(w);
     } else {
-        w.result.error = joined.error().message();
+        w.result.error = fmt::format("cannot join the feed {} with the snapshots {}: {}", w.settings.feed.to_string(),
+                                     w.settings.snapshot.to_string(), failed.message());
     }
     if (w.result.error.empty()) {
         if (w.settings.picture) {

@@ -20,6 +20,7 @@ struct watch_settings {
     bool picture = false;    ///< draw on the terminal
     double seconds = 0;      ///< duration; 0: until asked to end
     double patience_s = 30;  ///< how long to retry a lost feed
+    double wait_s = 0;       ///< how long to wait for a venue that is starting
 };
 
 /// The counts of the closing summary.

@@ -129,6 +129,9 @@ void require_one(const std::vector<journal_source>& journals, const std::string&
 }
 
 past::past(const journal_source& source) : disk_(context_) {
+    if (!has_segments(source.directory)) {
+        throw std::runtime_error(fmt::format("{}: holds no journal", source.directory));
+    }
     auto opened =
         io::block_on(context_, history::timeline::open(&disk_, source.directory, venue_of(source.configuration)));
     if (!opened) throw std::runtime_error(journal::with_advice(opened.error()));

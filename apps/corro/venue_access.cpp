@@ -13,6 +13,7 @@
 #include "io/net/unix_endpoint.hpp"
 #include "io/tls/tls_context.hpp"
 #include "io/tls/tls_errors.hpp"
+#include "node/configuration/addresses.hpp"
 #include "websocket/errors.hpp"
 
 namespace corro::app {
@@ -160,10 +161,7 @@ fix_endpoint fix_order_entry_of(const node::configuration& c, const std::string&
 
 io::endpoint parse_address(const std::string& text) {
     const auto endpoint = io::endpoint::parse(text);
-    if (!endpoint) {
-        throw node::configuration_error(
-            fmt::format("not an address: \"{}\"; write a number and a port, such as 127.0.0.1:7001", text));
-    }
+    if (!endpoint) throw node::configuration_error(node::address_problem(text));
     return *endpoint;
 }
 
@@ -191,6 +189,10 @@ io::task<std::expected<feed_addresses, std::string>> find_feed(node::configurati
     }
     if (!all_answered) co_return feeds.front();
     co_return std::unexpected(fmt::format("no instrument \"{}\"; the venue has: {}", symbol, known));
+}
+
+bool may_be_starting(std::error_code why) noexcept {
+    return why == std::errc::no_such_file_or_directory || client::may_come_back(why);
 }
 
 std::string words_of(std::error_code why) {

@@ -64,6 +64,9 @@ void add_order_entry_options(const subcommand& command, order_entry_options& int
 [[nodiscard]] fix_endpoint fix_order_entry_of(const node::configuration& c, const std::string& config_file,
                                               const order_entry_options& options);
 
+/// Whether a venue that is starting could cause this error of a connection: nothing accepts it yet.
+[[nodiscard]] bool may_be_starting(std::error_code why) noexcept;
+
 /// @throws node::configuration_error unless the text is a numeric address with a port.
 [[nodiscard]] io::endpoint parse_address(const std::string& text);
 

@@ -28,6 +28,7 @@ struct watch_options {
     bool plain = false;
     double seconds = 0;
     double patience_s = 30;
+    double wait_s = 0;
 };
 
 io::task<void> stop_on_signal(io::task_scope* watching, io::signal_set* signals) {
@@ -70,6 +71,7 @@ int watch(const watch_options& options) {
     settings.symbol = options.symbol;
     settings.seconds = options.seconds;
     settings.patience_s = options.patience_s;
+    settings.wait_s = options.wait_s;
     settings.picture = !options.plain && is_terminal();
     settings.headline = fmt::format("corro watch  {}", feed);
     const watch_result result = io::block_on(context, watch_until_signal(std::move(settings)));
@@ -99,7 +101,12 @@ void add_watch_command(command_line& line) {
     command.add_option("--patience", options->patience_s, "Seconds to retry a lost feed")
         .shows_default()
         .not_negative();
-    command.add_option("--seconds", options->seconds, "Seconds until the end; 0: until Ctrl-C").shows_default();
+    command.add_option("--wait", options->wait_s, "Seconds to wait for a venue that is starting")
+        .shows_default()
+        .not_negative();
+    command.add_option("--seconds", options->seconds, "Seconds until the end; 0: until Ctrl-C")
+        .shows_default()
+        .not_negative();
     command.runs([options] { return watch(*options); });
 }
 

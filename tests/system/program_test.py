@@ -189,7 +189,7 @@ class Program(unittest.TestCase):
                                   flags=re.MULTILINE))
             load = run("load", "--config", other, "--venue", exchange.addresses["order entry"], "--clients", "2")
             self.assertEqual(load.returncode, 1, load.stdout)
-            self.assertIn("logon failed", load.stderr)
+            self.assertIn(f"logon failed at {exchange.addresses['order entry']}", load.stderr)
             self.assertIn("no request was sent", load.stderr)
             self.assertIn("use the venue's configuration", load.stderr)
             self.assertNotIn("answered per second", load.stdout)
@@ -245,9 +245,18 @@ class Program(unittest.TestCase):
             self.assertEqual(run(*arguments).returncode, 0, arguments)
         self.assertEqual(run().returncode, 2)
         self.assertEqual(run("serve", "--no-such-option").returncode, 2)
-        unknown = run("server")
-        self.assertEqual(unknown.returncode, 2)
-        self.assertIn('unknown subcommand "server"; subcommands: serve, ', unknown.stderr)
+
+    def test_the_script_lists_the_options_of_the_demonstration_and_refuses_others_at_once(self):
+        script = os.path.join(SOURCE, "run")
+        helped = subprocess.run([script, "--help"], capture_output=True, text=True, timeout=TIME_LIMIT_S)
+        self.assertEqual(helped.returncode, 0)
+        of_program = set(re.findall(r"(?m)^ +(?:-\w,)?(--\w[\w-]+)", run("demo", "--help").stdout)) - {"--help"}
+        of_script = set(re.findall(r"(?m)^  (?:-\w, )?(--\w[\w-]+)", helped.stdout))
+        self.assertEqual(of_program, of_script)
+        for wrong, sentence in ((["--rte", "5"], "unknown argument: --rte"), (["--rate"], "--rate needs a value")):
+            refused = subprocess.run([script, *wrong], capture_output=True, text=True, timeout=TIME_LIMIT_S)
+            self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+            self.assertTrue(refused.stderr.endswith(f"error: {sentence}\n"), refused.stderr)
 
 
 if __name__ == "__main__":

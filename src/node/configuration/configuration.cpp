@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -10,17 +11,22 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <system_error>
 
 #include "base/byte_order.hpp"
 #include "base/hash.hpp"
 #include "gateway/nonce.hpp"
+#include "io/net/unix_endpoint.hpp"
 #include "market_data/limits.hpp"
+#include "node/configuration/addresses.hpp"
 #include "node/configuration/configuration_parts.hpp"
 
 namespace corro::node {
 namespace {
 
 void read_venue(table_reader& r, configuration& c) {
+    r.knows({"account_open_orders_max", "accounts_max", "clock_ahead_max_s", "clock_slew_ppm", "instruments_reserved",
+             "keys", "name", "orders_max", "sessions_reserved", "timing_sample_every"});
     c.venue_name = r.text("name", c.venue_name);
     if (c.venue_name.empty() || c.venue_name.size() > 10) r.fail("name", "expected 1 to 10 characters");
     if (!is_printable(c.venue_name)) r.fail("name", printable_expected);
@@ -44,6 +50,9 @@ void read_venue(table_reader& r, configuration& c) {
 }
 
 void read_facility(table_reader& r, configuration& c) {
+    r.knows({"busy_poll_us", "disk_patience_ms", "durability", "end_when_journal_fails", "journal",
+             "journal_bytes_kept", "journal_segment_bytes", "journal_segments_kept", "snapshot_every", "snapshots_kept",
+             "threading"});
     const std::string threading = r.text("threading", "inline");
     if (threading != "inline" && threading != "split") r.fail("threading", "expected \"inline\" or \"split\"");
     c.threading = threading == "split" ? threading_mode::split : threading_mode::inline_;
@@ -84,29 +93,53 @@ std::optional<std::chrono::seconds> time_of_day(const std::string& text) {
 }
 
 void read_fix(table_reader& r, bool has_partitions, configuration& c) {
-    c.fix_listen = r.text("listen", "");
-    c.fix_tls_listen = r.text("tls_listen", "");
+    r.knows({"client_issuers", "comp_id", "listen", "market_data_listen", "tls_listen"});
+    c.fix_listen = r.address("listen", "");
+    c.fix_tls_listen = r.address("tls_listen", "");
     if (!c.fix_tls_listen.empty() && (c.order_entry_certificate.empty() || c.order_entry_private_key.empty())) {
         r.fail("tls_listen", "needs order_entry.certificate and order_entry.private_key");
     }
     c.fix_client_issuers = r.text("client_issuers", "");
     if (c.fix_tls_listen.empty() && !c.fix_client_issuers.empty()) r.fail("client_issuers", "needs tls_listen");
-    c.fix_market_data_listen = r.text("market_data_listen", "");
+    c.fix_market_data_listen = r.address("market_data_listen", "");
     if (has_partitions && r.has("market_data_listen")) {
         r.fail("market_data_listen", "every [[partition]] has its own feed; set fix_market_data_listen there");
     }
     c.fix_comp_id = r.text("comp_id", c.fix_comp_id);
     const bool is_sound = !c.fix_comp_id.empty() && c.fix_comp_id.size() <= fix_name_max && is_printable(c.fix_comp_id);
     if (!is_sound) r.fail("comp_id", fmt::format("expected 1 to {} characters. {}", fix_name_max, printable_expected));
-    r.finish();
 }
 
 void read_order_entry(table_reader& r, configuration& c) {
-    c.order_entry_listen = r.text("listen", c.order_entry_listen);
-    c.order_entry_tls_listen = r.text("tls_listen", "");
+    r.knows({"answers_kept",
+             "cancel_grace_ms",
+             "certificate",
+             "client_issuers",
+             "handshake_steps_per_second",
+             "listen",
+             "logon_timeout_ms",
+             "logons_max",
+             "output_buffer_bytes",
+             "private_key",
+             "requests_end",
+             "requests_max",
+             "requests_window_ms",
+             "secure_websocket_listen",
+             "session_answers_kept",
+             "session_day_begins",
+             "strangers_per_address_max",
+             "tls_listen",
+             "unix_listen",
+             "websocket_listen"});
+    c.order_entry_listen = r.address("listen", c.order_entry_listen);
+    c.order_entry_tls_listen = r.address("tls_listen", "");
     c.order_entry_unix_listen = r.text("unix_listen", "");
-    c.order_entry_websocket_listen = r.text("websocket_listen", "");
-    c.order_entry_secure_websocket_listen = r.text("secure_websocket_listen", "");
+    if (!c.order_entry_unix_listen.empty() && !io::unix_endpoint::parse(c.order_entry_unix_listen)) {
+        r.fail("unix_listen", fmt::format("expected a path or a name such as \"@corro\" of at most {} characters",
+                                          io::unix_endpoint::size_max));
+    }
+    c.order_entry_websocket_listen = r.address("websocket_listen", "");
+    c.order_entry_secure_websocket_listen = r.address("secure_websocket_listen", "");
     c.order_entry_certificate = r.text("certificate", "");
     c.order_entry_private_key = r.text("private_key", "");
     const bool is_encrypted = !c.order_entry_tls_listen.empty() || !c.order_entry_secure_websocket_listen.empty();
@@ -142,17 +175,20 @@ void read_order_entry(table_reader& r, configuration& c) {
 }
 
 void read_market_data(table_reader& r, bool has_partitions, configuration& c) {
-    c.feed_listen = r.text("feed_listen", c.feed_listen);
-    c.snapshot_listen = r.text("snapshot_listen", c.snapshot_listen);
+    r.knows({"conflation_interval_ms", "depth_levels", "depth_listen", "feed_listen", "feed_log_bytes", "lines",
+             "multicast_hops", "multicast_interface", "retransmission_listen", "retransmit_beyond_local_network",
+             "snapshot_listen"});
+    c.feed_listen = r.address("feed_listen", c.feed_listen);
+    c.snapshot_listen = r.address("snapshot_listen", c.snapshot_listen);
     c.feed_log_bytes =
         r.number("feed_log_bytes", c.feed_log_bytes, market_data::feed_log_bytes_min, std::uint64_t{1} << 36U);
-    c.lines = r.texts("lines", market_data::lines_max);
-    c.retransmission_listen = r.text("retransmission_listen", c.retransmission_listen);
+    c.lines = r.addresses("lines", market_data::lines_max);
+    c.retransmission_listen = r.address("retransmission_listen", c.retransmission_listen);
     c.retransmit_beyond_local_network = r.flag("retransmit_beyond_local_network", false);
     c.multicast_interface =
         static_cast<std::uint32_t>(r.number("multicast_interface", c.multicast_interface, 0, INT32_MAX));
     c.multicast_hops = static_cast<std::uint32_t>(r.number("multicast_hops", c.multicast_hops, 0, 255));
-    c.depth_listen = r.text("depth_listen", c.depth_listen);
+    c.depth_listen = r.address("depth_listen", c.depth_listen);
     c.depth_levels = r.number("depth_levels", c.depth_levels, 1, market_data::depth_levels_max);
     c.conflation_interval = std::chrono::milliseconds{
         r.number("conflation_interval_ms", static_cast<std::uint64_t>(c.conflation_interval.count()), 1, 60'000)};
@@ -166,18 +202,49 @@ void read_market_data(table_reader& r, bool has_partitions, configuration& c) {
 }
 
 void read_event_log(table_reader& r, configuration& c) {
+    r.knows({"directory", "file_bytes_max", "files_max"});
     c.event_log.directory = r.text("directory");
     c.event_log.file_bytes_max = r.number("file_bytes_max", c.event_log.file_bytes_max, 4'096, UINT64_MAX >> 1U);
     c.event_log.files_max = static_cast<std::uint32_t>(r.number("files_max", c.event_log.files_max, 1, 1'000'000));
 }
 
 void read_link(table_reader& r, configuration& c) {
-    c.link_listen = r.text("listen", "");
-    c.link_connect = r.text("connect", c.link_listen);
+    r.knows({"connect", "gateway", "listen", "secret", "users"});
+    const auto address = [&r](const char* key, const std::string& otherwise) {
+        std::string text = r.text(key, otherwise);
+        const std::string problem = text.empty() ? std::string() : link_address_problem(text);
+        if (!problem.empty()) r.fail(key, problem);
+        return text;
+    };
+    c.link_listen = address("listen", "");
+    c.link_connect = address("connect", c.link_listen);
     c.link_gateway = read_gateway_name(r);
     if (r.has("secret")) c.link_secret = read_key(r, "secret");
     for (const std::uint64_t user : r.numbers("users", 0, UINT32_MAX)) {
         c.link_users.push_back(static_cast<std::uint32_t>(user));
+    }
+}
+
+std::string why_not_opened(int error) {
+    if (error == ENOENT) return "no such file; name one with --config FILE. config/demo.toml is an example";
+    if (error == EACCES) return "permission denied; this user may not read the file";
+    return fmt::format("cannot open the file: {}", std::error_code(error, std::generic_category()).message());
+}
+
+/// Notes the place of each key that is in a table of the file, and in each partition.
+void note_places(const toml::table& root, configuration& c) {
+    const auto note = [&c](const std::string& under, std::string_view name, const toml::table& table) {
+        for (const auto& [key, node] : table) {
+            c.places[under + "." + std::string(key.str())] =
+                fmt::format("{}:{}: {}.{}", c.file, node.source().begin.line, name, key.str());
+        }
+    };
+    for (const auto& [key, node] : root) {
+        if (node.is_table()) note(std::string(key.str()), key.str(), *node.as_table());
+    }
+    const toml::array* partitions = root["partition"].as_array();
+    for (std::size_t k = 0; k < c.partitions.size(); ++k) {
+        note(fmt::format("partition {}", k), "partition", *partitions->get(k)->as_table());
     }
 }
 
@@ -205,12 +272,9 @@ configuration parse_configuration(std::string_view text, const std::string& file
     }
     configuration c;
     table_reader top(root, file, "");
-    for (const char* key : {"venue", "facility", "order_entry", "market_data", "event_log", "link", "metrics",
-                            "instrument", "account", "account_group", "partition", "fix", "fix_session"}) {
-        top.allow(key);
-    }
     if (top.has("segment")) top.fail("segment", "this table has a new name; write [[partition]]");
-    top.finish();
+    top.knows({"venue", "facility", "order_entry", "market_data", "event_log", "link", "metrics", "instrument",
+               "account", "account_group", "partition", "fix", "fix_session"});
     const bool has_partitions = root.contains("partition");
     read_table(root, "venue", file, [&](table_reader& r) { read_venue(r, c); });
     read_table(root, "facility", file, [&](table_reader& r) { read_facility(r, c); });
@@ -219,7 +283,10 @@ configuration parse_configuration(std::string_view text, const std::string& file
     read_table(root, "market_data", file, [&](table_reader& r) { read_market_data(r, has_partitions, c); });
     read_table(root, "event_log", file, [&](table_reader& r) { read_event_log(r, c); });
     read_table(root, "link", file, [&](table_reader& r) { read_link(r, c); });
-    read_table(root, "metrics", file, [&](table_reader& r) { c.metrics_listen = r.text("listen"); });
+    read_table(root, "metrics", file, [&](table_reader& r) {
+        r.knows({"listen"});
+        c.metrics_listen = r.address("listen");
+    });
     read_instruments(root, file, c);
     read_partitions(root, file, c);
     check_reserved(root, file, c);
@@ -230,6 +297,8 @@ configuration parse_configuration(std::string_view text, const std::string& file
         node.visit([&](const auto& any) { written << any; });
         c.tables[std::string(key.str())] = base::hash_bytes(std::as_bytes(std::span(written.view())));
     }
+    c.file = file;
+    note_places(root, c);
     if (c.instruments.empty())
         throw configuration_error(file + ":1: instrument: the venue needs at least one [[instrument]]");
     if (c.accounts.empty()) throw configuration_error(file + ":1: account: the venue needs at least one [[account]]");
@@ -237,13 +306,21 @@ configuration parse_configuration(std::string_view text, const std::string& file
 }
 
 configuration load_configuration(const std::string& path) {
+    errno = 0;
     std::ifstream in(path, std::ios::binary);
-    if (!in) throw configuration_error(path + ":0: cannot open the file; name one with --config FILE");
-    if (std::filesystem::is_directory(path)) {
-        throw configuration_error(path + ":0: is a directory; name a file with --config FILE");
+    if (!in) throw configuration_error(path + ": " + why_not_opened(errno));
+    std::error_code unknown;
+    if (std::filesystem::is_directory(path, unknown)) {
+        throw configuration_error(path + ": is a directory; name a file with --config FILE");
     }
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     return parse_configuration(text, path);
+}
+
+std::string place_of(const configuration& c, std::string_view key) {
+    const auto found = c.places.find(key);
+    if (found != c.places.end()) return found->second;
+    return c.file.empty() ? std::string(key) : fmt::format("{}: {}", c.file, key);
 }
 
 std::uint64_t random_hash_key(io::platform& from) noexcept {

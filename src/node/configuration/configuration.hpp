@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -140,6 +141,9 @@ struct configuration {
     std::vector<gateway::account> accounts;
     /// A hash of each table of the file that is not about accounts, by the table's name.
     std::map<std::string, std::uint64_t> tables;
+    /// The name of the file, and the place of each of its keys for messages: "FILE:LINE: KEY".
+    std::string file;
+    std::map<std::string, std::string, std::less<>> places;
     std::vector<partition_configuration> partitions;  ///< empty: the venue is one facility
     /// For one partition, as `configuration_of_partition` makes it: its number, and its feed's session when that is not
     /// the venue's name.
@@ -155,6 +159,11 @@ struct configuration {
 
 /// The configuration of one partition as a venue of its own: with its instruments, journal, feed and limits.
 [[nodiscard]] configuration configuration_of_partition(const configuration& c, std::size_t index);
+
+/// The beginning of a message about a key such as "order_entry.listen": "FILE:LINE: KEY". Without the line if the file
+/// does not have the key, and the key alone for a configuration that is from no file. In the configuration of a
+/// partition the keys of [market_data] are those of the partition.
+[[nodiscard]] std::string place_of(const configuration& c, std::string_view key);
 
 /// Reads a configuration from TOML text. `file` is only for the messages.
 /// @throws configuration_error

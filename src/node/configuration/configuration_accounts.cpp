@@ -38,6 +38,7 @@ std::vector<domain::account_id> read_account_ids(table_reader& r, std::string_vi
 }
 
 void read_account_group(table_reader& r, account_groups& groups) {
+    r.knows({"name", "members"});
     const std::string name = r.text("name");
     if (name.empty()) r.fail("name", "expected a name");
     std::vector<domain::account_id> members = read_account_ids(r, "members");
@@ -48,7 +49,6 @@ void read_account_group(table_reader& r, account_groups& groups) {
         }
     }
     if (!groups.try_emplace(name, std::move(members)).second) r.fail("name", "is used twice");
-    r.finish();
 }
 
 /// One key, or a list of them.
@@ -82,6 +82,8 @@ std::optional<domain::account_limits> read_limits(table_reader& r) {
 }
 
 gateway::account read_account(table_reader& r, const account_groups& groups) {
+    r.knows({"copies_of", "firm", "gateway", "id", "key", "keys", "name", "notional_max", "open_orders_max", "operator",
+             "order_quantity_max", "position_max", "sessions"});
     gateway::account a;
     a.id = domain::account_id{static_cast<std::uint32_t>(r.number("id", 1, gateway::account_id_max))};
     a.name = r.text("name", fmt::format("account-{}", a.id.value));
@@ -99,12 +101,12 @@ gateway::account read_account(table_reader& r, const account_groups& groups) {
         a.copies_of = read_account_ids(r, "copies_of");
     }
     if (a.is_operator && !a.copies_of.empty()) r.fail("copies_of", "an operator's account cannot be a drop copy");
-    r.finish();
     return a;
 }
 
 /// A session that speaks FIX.
 void read_fix_session(table_reader& r, configuration& c, std::set<std::string>& names) {
+    r.knows({"account", "name", "session"});
     const std::string name = r.text("name");
     const bool is_sound = !name.empty() && name.size() <= fix_name_max && is_printable(name);
     if (!is_sound) r.fail("name", fmt::format("expected 1 to {} characters. {}", fix_name_max, printable_expected));
@@ -119,7 +121,6 @@ void read_fix_session(table_reader& r, configuration& c, std::set<std::string>& 
     if (owner->speaks_fix(static_cast<std::uint32_t>(number))) r.fail("session", "has a name already");
     if (owner->fix_names.size() < number) owner->fix_names.resize(number);
     owner->fix_names[number - 1] = name;
-    r.finish();
 }
 
 }  // namespace

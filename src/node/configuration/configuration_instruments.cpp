@@ -14,6 +14,8 @@ namespace corro::node {
 namespace {
 
 domain::allocation_policy read_allocation(table_reader& r) {
+    r.knows({"algorithm", "fifo_percent", "lead_market_makers", "levelling", "pro_rata_minimum", "top_maximum",
+             "top_minimum"});
     domain::allocation_policy p;
     const std::string algorithm = r.text("algorithm");
     static constexpr std::string_view letters = "ACFKOQST";
@@ -31,12 +33,11 @@ domain::allocation_policy read_allocation(table_reader& r) {
     p.pro_rata_minimum = lots("pro_rata_minimum");
     std::size_t makers_count = 0;
     r.tables("lead_market_makers", p.makers.size(), [&](table_reader& maker) {
+        maker.knows({"account", "percent"});
         domain::lead_market_maker& m = p.makers[makers_count++];
         m.account = domain::account_id{static_cast<std::uint32_t>(maker.number("account", 1, gateway::account_id_max))};
         m.percent = static_cast<std::uint32_t>(maker.number("percent", 1, 100));
-        maker.finish();
     });
-    r.finish();
     if (const auto problem = domain::validate(p); !problem.empty()) r.fail("algorithm", std::string(problem));
     return p;
 }
@@ -48,10 +49,10 @@ void read_terms(table_reader& r, domain::instrument& i) {
     if (right == rights.end()) r.fail("right", "expected one of: call, put");
     i.right = static_cast<domain::option_right>(right - rights.begin());
     if (r.has("strike")) i.strike = domain::price_nano{r.decimal("strike")};
-    r.allow("strike");
     i.expiry = r.time("expiry");
     i.implied = r.flag("implied", false);
     r.tables("legs", domain::legs_max, [&](table_reader& leg) {
+        leg.knows({"instrument", "ratio", "side"});
         domain::leg& l = i.legs[i.legs_count++];
         l.instrument =
             domain::instrument_id{static_cast<std::uint32_t>(leg.number("instrument", 1, domain::instruments_max))};
@@ -59,11 +60,30 @@ void read_terms(table_reader& r, domain::instrument& i) {
         const std::string side = leg.text("side");
         if (side != "buy" && side != "sell") leg.fail("side", "expected one of: buy, sell");
         l.side = side == "buy" ? domain::side::buy : domain::side::sell;
-        leg.finish();
     });
 }
 
 domain::instrument read_instrument(table_reader& r) {
+    r.knows({"breaker_halt_ms",
+             "breaker_move",
+             "breaker_window_ms",
+             "dynamic_band",
+             "expiry",
+             "id",
+             "implied",
+             "kind",
+             "legs",
+             "lot_size",
+             "matching",
+             "order_quantity_max",
+             "price_high",
+             "price_low",
+             "product",
+             "right",
+             "strike",
+             "symbol",
+             "tick_size",
+             "volatility_auction_ms"});
     domain::instrument i;
     i.id = domain::instrument_id{static_cast<std::uint32_t>(r.number("id", 1, domain::instruments_max))};
     const std::string name = r.text("symbol");
@@ -82,10 +102,7 @@ domain::instrument read_instrument(table_reader& r) {
     if (i.tick_size.value <= 0) r.fail("tick_size", "expected a positive decimal");
     i.lot_size = static_cast<std::uint32_t>(r.number("lot_size", 1, 1, UINT32_MAX));
     const auto band = [&](std::string_view key, domain::price_ticks otherwise) {
-        if (!r.has(key)) {
-            r.allow(key);
-            return otherwise;
-        }
+        if (!r.has(key)) return otherwise;
         const auto ticks = domain::to_ticks(i, domain::price_nano{r.decimal(key)});
         if (ticks.reason != domain::reject_reason::none) {
             r.fail(key, fmt::format("is not a price of this instrument: {}", domain::to_string(ticks.reason)));
@@ -117,7 +134,6 @@ domain::instrument read_instrument(table_reader& r) {
     i.breaker_halt = duration("breaker_halt_ms");
     i.volatility_auction = duration("volatility_auction_ms");
     r.table("matching", [&](table_reader& matching) { i.allocation = read_allocation(matching); });
-    r.finish();
     if (const auto problem = domain::validate(i); !problem.empty()) r.fail("id", std::string(problem));
     return i;
 }

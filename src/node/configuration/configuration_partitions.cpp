@@ -11,6 +11,8 @@ namespace corro::node {
 namespace {
 
 partition_configuration read_partition(table_reader& r, std::uint32_t venue_orders_max) {
+    r.knows({"depth_listen", "feed_listen", "fix_market_data_listen", "instruments", "lines", "name", "orders_max",
+             "products", "retransmission_listen", "snapshot_listen"});
     partition_configuration s;
     s.name = r.text("name");
     const auto is_plain = [](char c) {
@@ -26,16 +28,15 @@ partition_configuration read_partition(table_reader& r, std::uint32_t venue_orde
         s.instruments.push_back(domain::instrument_id{static_cast<std::uint32_t>(id)});
     }
     s.orders_max = static_cast<std::uint32_t>(r.number("orders_max", venue_orders_max, 1, 100'000'000));
-    s.feed_listen = r.text("feed_listen");
-    s.snapshot_listen = r.text("snapshot_listen");
-    s.depth_listen = r.text("depth_listen", "");
-    s.fix_market_data_listen = r.text("fix_market_data_listen", "");
-    s.lines = r.texts("lines", market_data::lines_max);
-    s.retransmission_listen = r.text("retransmission_listen", "");
+    s.feed_listen = r.address("feed_listen");
+    s.snapshot_listen = r.address("snapshot_listen");
+    s.depth_listen = r.address("depth_listen", "");
+    s.fix_market_data_listen = r.address("fix_market_data_listen", "");
+    s.lines = r.addresses("lines", market_data::lines_max);
+    s.retransmission_listen = r.address("retransmission_listen", "");
     if (s.lines.empty() && !s.retransmission_listen.empty()) {
         r.fail("retransmission_listen", "needs lines in this partition");
     }
-    r.finish();
     return s;
 }
 
@@ -125,6 +126,16 @@ configuration configuration_of_partition(const configuration& c, std::size_t ind
     own.retransmission_listen = s.retransmission_listen;
     own.journal_faults = s.journal_faults;
     if (!c.journal_directory.empty()) own.journal_directory = c.journal_directory + "/" + s.name;
+    const auto move_place = [&](const char* of_partition, const char* of_venue) {
+        const auto found = c.places.find(fmt::format("partition {}.{}", index, of_partition));
+        if (found != c.places.end()) own.places[of_venue] = found->second;
+    };
+    move_place("feed_listen", "market_data.feed_listen");
+    move_place("snapshot_listen", "market_data.snapshot_listen");
+    move_place("depth_listen", "market_data.depth_listen");
+    move_place("lines", "market_data.lines");
+    move_place("retransmission_listen", "market_data.retransmission_listen");
+    move_place("fix_market_data_listen", "fix.market_data_listen");
     std::erase_if(own.instruments, [&](const domain::instrument& i) { return partition_of(c, i) != index; });
     return own;
 }

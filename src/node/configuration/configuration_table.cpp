@@ -1,9 +1,12 @@
 #define TOML_IMPLEMENTATION
 #include "node/configuration/configuration_table.hpp"
 
+#include <algorithm>
 #include <chrono>
 
+#include "base/nearest_name.hpp"
 #include "domain/decimal.hpp"
+#include "node/configuration/addresses.hpp"
 
 namespace corro::node {
 
@@ -12,6 +15,32 @@ void table_reader::fail(std::string_view key, const std::string& sentence) const
     const auto line = (node != nullptr ? node->source() : table_.source()).begin.line;
     throw configuration_error(
         fmt::format("{}:{}: {}{}{}: {}", file_, line, name_, name_.empty() ? "" : ".", key, sentence));
+}
+
+void table_reader::knows(std::initializer_list<std::string_view> keys) {
+    known_.insert(keys.begin(), keys.end());
+    has_list_ = true;
+    refuse_unknown();
+}
+
+std::string table_reader::address(std::string_view key, const std::string& otherwise) {
+    std::string value = text(key, otherwise);
+    if (value.empty() && otherwise.empty()) return value;
+    if (const std::string problem = address_problem(value); !problem.empty()) fail(key, problem);
+    return value;
+}
+
+std::string table_reader::address(std::string_view key) {
+    if (!table_.contains(key)) fail(key, "is missing");
+    return address(key, "0.0.0.0:0");
+}
+
+std::vector<std::string> table_reader::addresses(std::string_view key, std::size_t count_max) {
+    std::vector<std::string> all = texts(key, count_max);
+    for (const std::string& each : all) {
+        if (const std::string problem = address_problem(each); !problem.empty()) fail(key, problem);
+    }
+    return all;
 }
 
 std::string table_reader::text(std::string_view key, const std::string& otherwise) {
@@ -92,12 +121,27 @@ std::int64_t table_reader::decimal(std::string_view key) {
 }
 
 void table_reader::finish() const {
+    if (!has_list_) refuse_unknown();
+}
+
+void table_reader::refuse_unknown() const {
+    // The first one in the file: the table itself is in the order of the keys.
+    const toml::node* first = nullptr;
+    std::string_view unknown;
     for (const auto& [key, node] : table_) {
-        if (known_.contains(std::string(key.str()))) continue;
-        std::string names;
-        for (const std::string& name : known_) names += (names.empty() ? "" : ", ") + name;
-        fail(key.str(), "is not a key of this table; known keys: " + names);
+        const bool is_earlier = first == nullptr || node.source().begin.line < first->source().begin.line;
+        if (known_.contains(key.str()) || !is_earlier) continue;
+        first = &node;
+        unknown = key.str();
     }
+    if (first == nullptr) return;
+    const std::vector<std::string_view> known(known_.begin(), known_.end());
+    if (const std::string_view nearest = base::nearest_name(unknown, known); !nearest.empty()) {
+        fail(unknown, fmt::format("is not a key of this table; did you mean \"{}\"?", nearest));
+    }
+    std::string names;
+    for (const std::string_view name : known) names += (names.empty() ? "" : ", ") + std::string(name);
+    fail(unknown, "is not a key of this table; known keys: " + names);
 }
 
 }  // namespace corro::node

@@ -8,12 +8,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "domain/types.hpp"
 #include "node/configuration/configuration.hpp"
 
@@ -28,6 +31,10 @@ class table_reader {
     table_reader(const toml::table& table, std::string file, std::string name)
         : table_(table), file_(std::move(file)), name_(std::move(name)) {}
 
+    /// Refuses every key that is not in this list. Called before the first key is read, so that a misspelt key is
+    /// reported rather than the missing one that it stands for.
+    void knows(std::initializer_list<std::string_view> keys);
+
     [[noreturn]] void fail(std::string_view key, const std::string& sentence) const;
 
     std::string text(std::string_view key, const std::string& otherwise);
@@ -35,6 +42,11 @@ class table_reader {
         if (!table_.contains(key)) fail(key, "is missing");
         return text(key, "");
     }
+
+    /// A numeric address with a port; also an empty text if `otherwise` is empty.
+    std::string address(std::string_view key, const std::string& otherwise);
+    std::string address(std::string_view key);
+    std::vector<std::string> addresses(std::string_view key, std::size_t count_max);
 
     std::uint64_t number(std::string_view key, std::uint64_t otherwise, std::uint64_t low, std::uint64_t high);
     std::uint64_t number(std::string_view key, std::uint64_t low, std::uint64_t high) {
@@ -82,13 +94,14 @@ class table_reader {
         return node != nullptr && node->is_string();
     }
     bool has(std::string_view key) const { return table_.contains(key); }
-    void allow(std::string_view key) { known_.emplace(key); }
 
-    /// Reports every key that was not read as an error.
+    /// Reports every key that was not read as an error. Without effect after `knows`.
     void finish() const;
 
  private:
+    void refuse_unknown() const;
     const toml::node* take(std::string_view key) {
+        CORRO_ASSERT(!has_list_ || known_.contains(key), "a key is read that is not in the list of the known ones");
         known_.emplace(key);
         return table_.get(key);
     }
@@ -96,7 +109,8 @@ class table_reader {
     const toml::table& table_;
     std::string file_;
     std::string name_;
-    std::set<std::string> known_;
+    std::set<std::string, std::less<>> known_;
+    bool has_list_ = false;
 };
 
 /// Calls `read(table_reader&)` for each table headed [[key]].

@@ -83,7 +83,9 @@ TEST(configuration, names_the_key_and_the_line_of_what_is_wrong) {
     EXPECT_EQ(error_of(with(sound, "orders_max = 1000", "orders_max = \"many\"")),
               "corro.toml:4: venue.orders_max: expected a whole number");
     EXPECT_EQ(error_of(with(sound, "orders_max", "order_max")),
-              "corro.toml:4: venue.order_max: is not a key of this table; known keys: "
+              "corro.toml:4: venue.order_max: is not a key of this table; did you mean \"orders_max\"?");
+    EXPECT_EQ(error_of(with(sound, "orders_max", "colour")),
+              "corro.toml:4: venue.colour: is not a key of this table; known keys: "
               "account_open_orders_max, accounts_max, clock_ahead_max_s, clock_slew_ppm, instruments_reserved, keys, "
               "name, orders_max, sessions_reserved, timing_sample_every");
     EXPECT_EQ(error_of(with(sound, "\"0.25\"", "0.25")),
@@ -100,6 +102,40 @@ TEST(configuration, names_the_key_and_the_line_of_what_is_wrong) {
               "corro.toml:22: instrument.id: is used twice");
     EXPECT_TRUE(error_of("[venue\n").starts_with("corro.toml:1: not TOML: ")) << error_of("[venue\n");
     EXPECT_EQ(error_of(""), "corro.toml:1: instrument: the venue needs at least one [[instrument]]");
+}
+
+TEST(configuration, names_a_misspelt_key_and_not_the_missing_one_that_it_stands_for) {
+    EXPECT_EQ(error_of(with(sound, "symbol", "symbl")),
+              "corro.toml:11: instrument.symbl: is not a key of this table; did you mean \"symbol\"?");
+    EXPECT_EQ(error_of(with(sound, "[[account]]", "[[acount]]")),
+              "corro.toml:16: acount: is not a key of this table; did you mean \"account\"?");
+    // The first one of the file, not of the alphabet.
+    EXPECT_EQ(error_of(with(with(sound, "sessions", "aaaa"), "key =", "zzzz =")),
+              "corro.toml:19: account.zzzz: is not a key of this table; known keys: copies_of, firm, gateway, id, key, "
+              "keys, name, notional_max, open_orders_max, operator, order_quantity_max, position_max, sessions");
+}
+
+TEST(configuration, refuses_addresses_that_are_none_with_their_line) {
+    EXPECT_EQ(error_of(with(sound, "127.0.0.1:0", "127.0.0.1:70001")),
+              "corro.toml:7: order_entry.listen: \"127.0.0.1:70001\" has port 70001; the highest port is 65535");
+    EXPECT_EQ(error_of(with(sound, "127.0.0.1:0", "")),
+              "corro.toml:7: order_entry.listen: \"\" has no port; write it after a colon, such as \"127.0.0.1:7001\"");
+    EXPECT_EQ(error_of(with(sound, "listen = \"127.0.0.1:0\"", "tls_listen = \"\"")), "no error");
+    EXPECT_EQ(error_of("[link]\nlisten = \"localhost:7010\"\n" + sound),
+              "corro.toml:2: link.listen: \"localhost\" is a name; write its numeric address, such as "
+              "\"127.0.0.1:7001\"");
+    EXPECT_EQ(error_of("[metrics]\nlisten = \"9090\"\n" + sound),
+              "corro.toml:2: metrics.listen: \"9090\" has no port; write it after a colon, such as \"127.0.0.1:7001\"");
+    EXPECT_EQ(
+        error_of("[market_data]\nlines = [\"127.0.0.1:1\", \"x:1\"]\n" + sound),
+        "corro.toml:2: market_data.lines: \"x\" is a name; write its numeric address, such as \"127.0.0.1:7001\"");
+}
+
+TEST(configuration, keeps_the_places_of_its_keys_for_later_messages) {
+    const configuration c = parse_configuration(sound, "corro.toml");
+    EXPECT_EQ(place_of(c, "order_entry.listen"), "corro.toml:7: order_entry.listen");
+    EXPECT_EQ(place_of(c, "order_entry.tls_listen"), "corro.toml: order_entry.tls_listen");
+    EXPECT_EQ(place_of(configuration(), "order_entry.listen"), "order_entry.listen");
 }
 
 TEST(configuration, reads_on_how_many_threads_the_exchange_runs) {
@@ -141,11 +177,7 @@ TEST(configuration, reads_what_protects_an_instrument) {
     EXPECT_EQ(error_of(with(protected_file, "60000", "-1")),
               "corro.toml:18: instrument.breaker_window_ms: expected a number from 0 to 1099511627776, found -1");
     EXPECT_EQ(error_of(with(protected_file, "breaker_halt_ms", "breaker_halt")),
-              "corro.toml:19: instrument.breaker_halt: is not a key of this table; known keys: breaker_halt_ms, "
-              "breaker_move, breaker_window_ms, dynamic_band, expiry, id, implied, kind, legs, lot_size, matching, "
-              "order_quantity_max, "
-              "price_high, price_low, product, right, strike, symbol, tick_size, "
-              "volatility_auction_ms");
+              "corro.toml:19: instrument.breaker_halt: is not a key of this table; did you mean \"breaker_halt_ms\"?");
 }
 
 TEST(configuration, reads_how_the_orders_at_one_price_share) {
@@ -177,7 +209,8 @@ TEST(configuration, reads_how_the_orders_at_one_price_share) {
               "corro.toml:16: instrument.matching.algorithm: the percentages of the lead market makers add up to more "
               "than 100");
     EXPECT_EQ(error_of(with(file, "account = 9", "acount = 9")),
-              "corro.toml:22: instrument.matching.lead_market_makers.account: is missing");
+              "corro.toml:22: instrument.matching.lead_market_makers.acount: is not a key of this table; did you mean "
+              "\"account\"?");
     EXPECT_EQ(error_of(with(sound, "price_high = \"10000\"\n", "price_high = \"10000\"\nmatching = \"K\"\n")),
               "corro.toml:15: instrument.matching: expected a table");
 }

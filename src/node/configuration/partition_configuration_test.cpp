@@ -66,6 +66,15 @@ TEST(partition_configuration, divides_instruments_by_product_and_by_name) {
     EXPECT_EQ(configuration_of_partition(c, 0).orders_max, c.orders_max);
 }
 
+TEST(partition_configuration, keeps_the_places_of_its_addresses) {
+    const configuration c = parse_configuration(
+        instruments + partition("A", "products = [1]") + partition("B", "products = [2]"), "corro.toml");
+    EXPECT_EQ(place_of(configuration_of_partition(c, 0), "market_data.feed_listen"),
+              "corro.toml:25: partition.feed_listen");
+    EXPECT_EQ(place_of(configuration_of_partition(c, 1), "market_data.snapshot_listen"),
+              "corro.toml:31: partition.snapshot_listen");
+}
+
 TEST(partition_configuration, refuses_instruments_that_belong_nowhere_or_twice) {
     expect_error(partition("A", "products = [1]"), "no [[partition]] has this product or instrument");
     expect_error(partition("A", "products = [1, 2]") + partition("B", "products = [2]"),

@@ -26,7 +26,7 @@ distributor_role::distributor_role(io::context& context, const configuration& c,
       defines_(c.instruments_reserved != 0) {
     feed_.open(c);
     if (c.metrics_listen.empty()) return;
-    metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
+    metrics_port_ = open_port(context, c.metrics_listen, place_of(c, "metrics.listen"));
     metrics_endpoint_ = *metrics_port_.local_endpoint();
 }
 

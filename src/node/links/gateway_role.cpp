@@ -24,7 +24,7 @@ gateway_role::gateway_role(io::context& context, const configuration& c, std::fu
       configuration_(c),
       log_(make_event_log(context, c)),
       events_log_(log_ == nullptr ? nullptr : &log_->add_producer()),
-      facility_(link_address_of(c.link_connect, "link.connect")),
+      facility_(link_address_of(c.link_connect, place_of(c, "link.connect"))),
       opened_(std::move(opened)),
       noticed_(std::move(noticed)),
       metrics_(
@@ -33,7 +33,7 @@ gateway_role::gateway_role(io::context& context, const configuration& c, std::fu
     require_link_secret(c);
     for (gateway::account& a : configuration_.accounts) a.is_other_gateway = a.gateway != c.link_gateway;
     if (c.metrics_listen.empty()) return;
-    metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
+    metrics_port_ = open_port(context, c.metrics_listen, place_of(c, "metrics.listen"));
     metrics_endpoint_ = *metrics_port_.local_endpoint();
 }
 

@@ -162,7 +162,7 @@ io::task<bool> link_channel::read(link_frame* into) {
     co_return true;
 }
 
-link_address link_address_of(const std::string& text, const char* key) {
+link_address link_address_of(const std::string& text, const std::string& key) {
     if (const auto endpoint = io::endpoint::parse(text)) return *endpoint;
     if (const auto path = io::unix_endpoint::parse(text)) return *path;
     throw configuration_error(
@@ -171,28 +171,28 @@ link_address link_address_of(const std::string& text, const char* key) {
 
 namespace {
 
-io::unix_acceptor open_unix(io::context& context, const io::unix_endpoint& where) {
+io::unix_acceptor open_unix(io::context& context, const io::unix_endpoint& where, const std::string& key) {
     auto acceptor = io::unix_acceptor::open(context, where);
     if (!acceptor) {
-        throw std::system_error(acceptor.error(), fmt::format("link.listen: cannot listen on {}", where.to_string()));
+        throw std::system_error(acceptor.error(), fmt::format("{}: cannot listen on {}", key, where.to_string()));
     }
     return std::move(*acceptor);
 }
 
 }  // namespace
 
-io::task<link_acceptor> link_acceptor::open(io::context* context, std::string address,
+io::task<link_acceptor> link_acceptor::open(io::context* context, std::string address, std::string key,
                                             std::vector<std::uint32_t> users) {
     link_acceptor opened;
     opened.text_ = address;
     opened.users_ = std::move(users);
-    const link_address where = link_address_of(address, "link.listen");
+    const link_address where = link_address_of(address, key);
     if (const auto* const path = std::get_if<io::unix_endpoint>(&where)) {
         if (!path->is_abstract()) opened.path_lock_ = co_await take_link_path(context, *path);
-        opened.held_ = open_unix(*context, *path);
+        opened.held_ = open_unix(*context, *path, key);
         co_return opened;
     }
-    io::tcp_acceptor tcp = open_port(*context, address, "link.listen");
+    io::tcp_acceptor tcp = open_port(*context, address, key);
     opened.text_ = tcp.local_endpoint()->to_string();
     opened.held_ = std::move(tcp);
     co_return opened;

@@ -130,16 +130,17 @@ using link_address = std::variant<io::endpoint, io::unix_endpoint>;
 /// Parses the address of a link: a TCP address has a colon and a port; everything else is a path, or a name after an
 /// '@'.
 /// @throws configuration_error when it is neither.
-[[nodiscard]] link_address link_address_of(const std::string& text, const char* key);
+[[nodiscard]] link_address link_address_of(const std::string& text, const std::string& key);
 
 /// Listens for links.
 class link_acceptor {
  public:
     /// Takes over a path that a dead process has left, but not one on which a process listens. Fails with
     /// configuration_error, and with std::system_error when the address cannot be listened on.
+    /// @param key    For messages: the place of the address (`place_of`).
     /// @param users  Ids of the users that may connect over a Unix socket, beside the process's own user
     ///               and root.
-    [[nodiscard]] static io::task<link_acceptor> open(io::context* context, std::string address,
+    [[nodiscard]] static io::task<link_acceptor> open(io::context* context, std::string address, std::string key,
                                                       std::vector<std::uint32_t> users);
 
     /// The next connection of a permitted user; others are closed at once.

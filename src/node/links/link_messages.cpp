@@ -57,7 +57,8 @@ std::uint64_t fingerprint_of_keys(const std::vector<gateway::account>& accounts)
 void require_link_secret(const configuration& c) {
     if (c.link_secret != wire::api_key{}) return;
     throw configuration_error(
-        "link.secret: is missing; facility and gateway authenticate each other with it. Add secret = \"...\" to "
+        place_of(c, "link.secret") +
+        ": is missing; facility and gateway authenticate each other with it. Add secret = \"...\" to "
         "[link] in both files, with 64 hexadecimal digits from openssl rand -hex 32");
 }
 

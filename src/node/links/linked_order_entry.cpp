@@ -74,7 +74,8 @@ void linked_order_entry::begin(std::vector<host_journal*> journals, std::span<co
 }
 
 io::task<void> linked_order_entry::open() {
-    links_ = co_await link_acceptor::open(&core_.context, configuration_.link_listen, configuration_.link_users);
+    links_ = co_await link_acceptor::open(&core_.context, configuration_.link_listen,
+                                          place_of(configuration_, "link.listen"), configuration_.link_users);
 }
 
 io::task<void> linked_order_entry::run() {

@@ -42,12 +42,13 @@ std::unique_ptr<market_data::line_publisher> open_lines(io::context& context, co
     if (c.lines.empty()) return nullptr;
     market_data::line_publisher_options options;
     options.session_name = c.feed_session.empty() ? c.venue_name : c.feed_session;
-    for (const std::string& line : c.lines) options.lines.push_back(address_of(line, "market_data.lines"));
+    for (const std::string& line : c.lines) options.lines.push_back(address_of(line, place_of(c, "market_data.lines")));
     options.retransmit_beyond_local_network = c.retransmit_beyond_local_network;
     options.multicast_interface = c.multicast_interface;
     options.multicast_hops = c.multicast_hops;
     auto publisher = market_data::line_publisher::open(context, options, log);
-    if (!publisher) throw std::system_error(publisher.error(), "market_data.lines: cannot open the sockets");
+    if (!publisher)
+        throw std::system_error(publisher.error(), place_of(c, "market_data.lines") + ": cannot open the sockets");
     return std::move(*publisher);
 }
 
@@ -65,15 +66,17 @@ market_data_server::market_data_server(io::context& context, const configuration
 
 void market_data_server::open(const configuration& c) {
     if (lines_ != nullptr && !c.retransmission_listen.empty()) {
-        const io::endpoint at = address_of(c.retransmission_listen, "market_data.retransmission_listen");
+        const io::endpoint at = address_of(c.retransmission_listen, place_of(c, "market_data.retransmission_listen"));
         if (const std::error_code error = lines_->take_requests(at)) {
-            throw std::system_error(error, "market_data.retransmission_listen: cannot open " + c.retransmission_listen);
+            throw std::system_error(
+                error, place_of(c, "market_data.retransmission_listen") + ": cannot open " + c.retransmission_listen);
         }
     }
-    feed_ = open_port(context_, c.feed_listen, "market_data.feed_listen");
-    snapshots_ = open_port(context_, c.snapshot_listen, "market_data.snapshot_listen");
-    if (!c.depth_listen.empty()) depth_ = open_port(context_, c.depth_listen, "market_data.depth_listen");
-    if (fix_ != nullptr) fix_port_ = open_port(context_, c.fix_market_data_listen, "fix.market_data_listen");
+    feed_ = open_port(context_, c.feed_listen, place_of(c, "market_data.feed_listen"));
+    snapshots_ = open_port(context_, c.snapshot_listen, place_of(c, "market_data.snapshot_listen"));
+    if (!c.depth_listen.empty()) depth_ = open_port(context_, c.depth_listen, place_of(c, "market_data.depth_listen"));
+    if (fix_ != nullptr)
+        fix_port_ = open_port(context_, c.fix_market_data_listen, place_of(c, "fix.market_data_listen"));
     feed_endpoint_ = *feed_.local_endpoint();
     snapshot_endpoint_ = *snapshots_.local_endpoint();
     if (!c.depth_listen.empty()) depth_endpoint_ = *depth_.local_endpoint();

@@ -15,11 +15,12 @@ gateway::account_directory account_directory_of(const configuration& c) {
     gateway::account_directory directory;
     for (const gateway::account& a : c.accounts) {
         if (const std::string problem = directory.add(a); !problem.empty()) {
-            throw configuration_error(fmt::format("account {}: {}", a.id.value, problem));
+            throw configuration_error(
+                fmt::format("{}: {}", place_of(c, fmt::format("account {}", a.id.value)), problem));
         }
     }
     if (const std::string problem = directory.reserve(c.sessions_reserved); !problem.empty()) {
-        throw configuration_error("venue.sessions_reserved: " + problem);
+        throw configuration_error(place_of(c, "venue.sessions_reserved") + ": " + problem);
     }
     return directory;
 }

@@ -11,20 +11,18 @@
 #include "gateway/limits.hpp"
 #include "http/server.hpp"
 #include "market_data/limits.hpp"
+#include "node/configuration/addresses.hpp"
 #include "node/configuration/configuration.hpp"
 
 namespace corro::node {
 
-io::endpoint address_of(const std::string& text, const char* key) {
+io::endpoint address_of(const std::string& text, const std::string& key) {
     const auto endpoint = io::endpoint::parse(text);
-    if (!endpoint) {
-        throw configuration_error(
-            fmt::format("{}: expected a numeric address such as \"127.0.0.1:7001\", found \"{}\"", key, text));
-    }
+    if (!endpoint) throw configuration_error(fmt::format("{}: {}", key, address_problem(text)));
     return *endpoint;
 }
 
-io::tcp_acceptor open_port(io::context& context, const std::string& address, const char* key) {
+io::tcp_acceptor open_port(io::context& context, const std::string& address, const std::string& key) {
     auto acceptor = io::tcp_acceptor::open(context, address_of(address, key));
     if (!acceptor) {
         throw std::system_error(acceptor.error(), fmt::format("{}: cannot listen on {}", key, address));
@@ -34,7 +32,7 @@ io::tcp_acceptor open_port(io::context& context, const std::string& address, con
 
 namespace {
 
-std::string pem_file(const std::string& path, const char* key) {
+std::string pem_file(const std::string& path, const std::string& key) {
     auto text = io::read_pem_file(path);
     if (!text) throw std::system_error(text.error(), fmt::format("{}: cannot read {}", key, path));
     return std::move(*text);
@@ -43,14 +41,15 @@ std::string pem_file(const std::string& path, const char* key) {
 /// @param client_issuers  PEM file of `key`; empty: clients need no certificate.
 io::tls_context server_context(const configuration& c, const std::string& client_issuers, const char* key) {
     io::tls_server_options options;
-    options.certificate_chain = pem_file(c.order_entry_certificate, "order_entry.certificate");
-    options.private_key = pem_file(c.order_entry_private_key, "order_entry.private_key");
+    options.certificate_chain = pem_file(c.order_entry_certificate, place_of(c, "order_entry.certificate"));
+    options.private_key = pem_file(c.order_entry_private_key, place_of(c, "order_entry.private_key"));
     auto made = io::tls_context::server(options);
-    if (!made) throw std::system_error(made.error(), "order_entry.certificate, order_entry.private_key");
+    if (!made)
+        throw std::system_error(made.error(), place_of(c, "order_entry.certificate") + ", order_entry.private_key");
     if (client_issuers.empty()) return std::move(*made);
-    options.client_issuers = pem_file(client_issuers, key);
+    options.client_issuers = pem_file(client_issuers, place_of(c, key));
     made = io::tls_context::server(options);
-    if (!made) throw std::system_error(made.error(), fmt::format("{}: {}", key, client_issuers));
+    if (!made) throw std::system_error(made.error(), fmt::format("{}: {}", place_of(c, key), client_issuers));
     return std::move(*made);
 }
 
@@ -58,12 +57,12 @@ io::tls_context order_entry_context(const configuration& c) {
     return server_context(c, c.order_entry_client_issuers, "order_entry.client_issuers");
 }
 
-io::unix_acceptor open_unix(io::context& context, const std::string& path) {
+io::unix_acceptor open_unix(io::context& context, const std::string& path, const std::string& key) {
     const auto address = io::unix_endpoint::parse(path);
-    if (!address) throw configuration_error(fmt::format("order_entry.unix_listen: not an address: \"{}\"", path));
+    if (!address) throw configuration_error(fmt::format("{}: not an address: \"{}\"", key, path));
     auto acceptor = io::unix_acceptor::open(context, *address);
     if (!acceptor) {
-        throw std::system_error(acceptor.error(), fmt::format("order_entry.unix_listen: cannot listen on {}", path));
+        throw std::system_error(acceptor.error(), fmt::format("{}: cannot listen on {}", key, path));
     }
     return std::move(*acceptor);
 }
@@ -73,21 +72,23 @@ io::unix_acceptor open_unix(io::context& context, const std::string& path) {
 std::vector<gateway::listener> open_order_entry(io::context& context, const configuration& c) {
     using gateway::transport_kind;
     std::vector<gateway::listener> all;
-    all.emplace_back(transport_kind::tcp, open_port(context, c.order_entry_listen, "order_entry.listen"));
-    if (!c.order_entry_unix_listen.empty()) all.emplace_back(open_unix(context, c.order_entry_unix_listen));
+    all.emplace_back(transport_kind::tcp, open_port(context, c.order_entry_listen, place_of(c, "order_entry.listen")));
+    if (!c.order_entry_unix_listen.empty())
+        all.emplace_back(open_unix(context, c.order_entry_unix_listen, place_of(c, "order_entry.unix_listen")));
     if (!c.order_entry_websocket_listen.empty()) {
-        all.emplace_back(transport_kind::websocket,
-                         open_port(context, c.order_entry_websocket_listen, "order_entry.websocket_listen"));
+        all.emplace_back(transport_kind::websocket, open_port(context, c.order_entry_websocket_listen,
+                                                              place_of(c, "order_entry.websocket_listen")));
     }
     if (!c.order_entry_tls_listen.empty()) {
-        all.emplace_back(transport_kind::tls, open_port(context, c.order_entry_tls_listen, "order_entry.tls_listen"),
+        all.emplace_back(transport_kind::tls,
+                         open_port(context, c.order_entry_tls_listen, place_of(c, "order_entry.tls_listen")),
                          order_entry_context(c));
     }
     if (!c.order_entry_secure_websocket_listen.empty()) {
-        all.emplace_back(
-            transport_kind::secure_websocket,
-            open_port(context, c.order_entry_secure_websocket_listen, "order_entry.secure_websocket_listen"),
-            order_entry_context(c));
+        all.emplace_back(transport_kind::secure_websocket,
+                         open_port(context, c.order_entry_secure_websocket_listen,
+                                   place_of(c, "order_entry.secure_websocket_listen")),
+                         order_entry_context(c));
     }
     return all;
 }
@@ -96,10 +97,10 @@ std::vector<gateway::listener> open_fix(io::context& context, const configuratio
     using gateway::transport_kind;
     std::vector<gateway::listener> all;
     if (!c.fix_listen.empty()) {
-        all.emplace_back(transport_kind::tcp, open_port(context, c.fix_listen, "fix.listen"));
+        all.emplace_back(transport_kind::tcp, open_port(context, c.fix_listen, place_of(c, "fix.listen")));
     }
     if (!c.fix_tls_listen.empty()) {
-        all.emplace_back(transport_kind::tls, open_port(context, c.fix_tls_listen, "fix.tls_listen"),
+        all.emplace_back(transport_kind::tls, open_port(context, c.fix_tls_listen, place_of(c, "fix.tls_listen")),
                          server_context(c, c.fix_client_issuers, "fix.client_issuers"));
     }
     return all;

@@ -12,11 +12,12 @@
 
 namespace corro::node {
 
+/// @param key  For messages: the place of the key (`place_of`), or an option.
 /// @throws configuration_error when the text is not an address.
-[[nodiscard]] io::endpoint address_of(const std::string& text, const char* key);
+[[nodiscard]] io::endpoint address_of(const std::string& text, const std::string& key);
 
 /// @throws configuration_error; std::system_error when the address cannot be listened on.
-[[nodiscard]] io::tcp_acceptor open_port(io::context& context, const std::string& address, const char* key);
+[[nodiscard]] io::tcp_acceptor open_port(io::context& context, const std::string& address, const std::string& key);
 
 struct configuration;
 

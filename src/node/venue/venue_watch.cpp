@@ -27,7 +27,7 @@ venue_watch::~venue_watch() {
 
 void venue_watch::open(const configuration& c) {
     if (c.metrics_listen.empty()) return;
-    io::tcp_acceptor port = open_port(context_, c.metrics_listen, "metrics.listen");
+    io::tcp_acceptor port = open_port(context_, c.metrics_listen, place_of(c, "metrics.listen"));
     endpoint_ = *port.local_endpoint();
     is_serving_ = true;
     serving_.spawn(server_.serve(std::move(port)));
