@@ -8,8 +8,9 @@
 //
 // Limits:  the number of fields that the constructor gets.
 // Threads: one.
-// Cost:    allocates in its constructor only. Indexing is one pass over the message; `find` is one load and one compare
-//          unless two tags of the message have the same last seven bits.
+// Cost:    allocates in its constructor only. Indexing is one pass over the message, four fields at a time; `find` is
+// one
+//          load and one compare unless two tags of the message have the same last seven bits.
 // Source:  FIX tag=value encoding; the reasons of rejects are those of SessionRejectReason (373).
 #pragma once
 
@@ -80,6 +81,9 @@ struct field_range {
 /// The fields of one message at a time. The next message is indexed into the same memory.
 class field_index {
  public:
+    static constexpr std::size_t slots_count = 128;            ///< tags modulo this share a slot
+    static constexpr std::size_t slots_end = 255;              ///< the first field that no slot refers to
+    static constexpr std::size_t slotted_max = slots_end - 3;  ///< all fields in front of it have their slots
     explicit field_index(std::size_t fields_max = fields_max_default);
 
     /// Indexes a complete frame, from field 35 to the last one before CheckSum.
@@ -127,10 +131,11 @@ class field_index {
     [[nodiscard]] const field* find(std::uint32_t tag, field_range among) const noexcept;
 
  private:
-    static constexpr std::size_t slots_count = 128;
-    static constexpr std::size_t slotted_max = 255;  ///< fields that slots refer to
-
     [[nodiscard]] const field* search(std::uint32_t tag, std::size_t from) const noexcept;
+    [[gnu::noinline]] std::size_t take_one_by_one(const std::uint32_t* begins, std::size_t count, std::size_t body_end,
+                                                  std::optional<message_problem>* first) noexcept;
+    std::size_t take_any_field(std::size_t begin, std::size_t end, std::size_t body_end,
+                               std::optional<message_problem>* first) noexcept;
     void note_bad(std::uint32_t tag, std::size_t begin, std::size_t end, std::size_t before) noexcept;
 
     std::unique_ptr<field[]> fields_;
