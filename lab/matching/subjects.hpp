@@ -2,6 +2,7 @@
 // be the same for all subjects. `said` depends on the subject's other output, so that the compiler cannot remove work.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -103,12 +104,23 @@ class core_subject {
     summing_sink sink_;
 };
 
-/// Converts an operation to the command that a gateway would make.
-[[nodiscard]] inline domain::command command_of(const operation& o, std::uint64_t sequence) noexcept {
+/// Converts operations to the commands that a gateway would make. Each account has one session, which numbers its
+/// requests from 1.
+class command_maker {
+ public:
+    [[nodiscard]] domain::command command_of(const operation& o) noexcept;
+
+ private:
+    std::uint64_t sequence_ = 0;
+    std::array<std::uint32_t, 256> requests_{};  ///< by account: the last number
+};
+
+inline domain::command command_maker::command_of(const operation& o) noexcept {
     domain::command c;
-    c.sequence = domain::sequence_number{sequence};
+    c.sequence = domain::sequence_number{++sequence_};
     c.account = domain::account_id{o.account};
-    c.session = domain::session_id{1};
+    c.session = domain::session_id{o.account + 1U};
+    c.set_request(++requests_[o.account]);
     c.instrument = domain::instrument_id{o.book + 1U};
     const auto enters = [&] {
         c.order_terms().side = o.side;
@@ -184,7 +196,7 @@ class facility_subject final : facility::event_consumer {
     explicit facility_subject(const workload& w)
         : venue_({.orders_max = w.orders_max, .accounts_max = 64}, instruments_of(w), *this) {}
 
-    void run(const operation& o) noexcept { venue_.apply(command_of(o, ++sequence_)); }
+    void run(const operation& o) noexcept { venue_.apply(commands_.command_of(o)); }
     [[nodiscard]] std::uint64_t agreed() const noexcept { return reader_.agreed(); }
     [[nodiscard]] std::uint64_t said() const noexcept { return reader_.said(); }
 
@@ -192,7 +204,7 @@ class facility_subject final : facility::event_consumer {
     void consume(std::span<const domain::event> events) noexcept override { reader_.read(events); }
 
     event_reader reader_;
-    std::uint64_t sequence_ = 0;
+    command_maker commands_;
     facility::facility venue_;
 };
 
@@ -203,18 +215,18 @@ class reference_subject {
         : venue_({.orders_max = w.orders_max, .accounts_max = 64}, instruments_of(w)) {}
 
     void run(const operation& o) {
-        ++sequence_;
+        const domain::command c = commands_.command_of(o);
         // It treats ids as names. An order that will not rest gets a unique one.
         const bool rests = o.what == operation::kind::add && o.order.value != 0;
-        const domain::order_id next = rests ? o.order : domain::order_id{~sequence_};
-        reader_.read(venue_.apply(command_of(o, sequence_), next, {}));
+        const domain::order_id next = rests ? o.order : domain::order_id{~c.sequence.value};
+        reader_.read(venue_.apply(c, next, {}));
     }
     [[nodiscard]] std::uint64_t agreed() const noexcept { return reader_.agreed(); }
     [[nodiscard]] std::uint64_t said() const noexcept { return reader_.said(); }
 
  private:
     event_reader reader_;
-    std::uint64_t sequence_ = 0;
+    command_maker commands_;
     facility::testing::facility_reference venue_;
 };
 
