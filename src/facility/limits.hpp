@@ -16,6 +16,10 @@ inline constexpr std::uint32_t private_run_max = 64;
 /// Sessions whose kill switch may be on at a time; to stop more, use the switches of their accounts.
 inline constexpr std::uint32_t sessions_killed_max = 1024;
 
+/// Sessions, by number, whose highest request number the facility remembers, so that a higher one needs no search. More
+/// than a venue's sessions; the requests of others are searched. Four bytes each.
+inline constexpr std::uint32_t sessions_counted_max = 1U << 14U;
+
 /// Accounts that may be defined while a venue runs, over all of its starts; also the largest session number, as in
 /// gateway::account_directory. A definition is compared with all before it.
 inline constexpr std::uint32_t accounts_defined_max = 4096;

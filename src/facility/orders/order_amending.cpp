@@ -144,8 +144,7 @@ reject_reason order_amending::check_owner(const order_record& record, const amen
         const std::uint32_t firm = accounts_.firm(record.account);
         if (firm == 0 || firm != accounts_.firm(a.account)) return reject_reason::not_authorised;
     }
-    return orders_.find(a.account, a.name) != order_directory::none ? reject_reason::duplicate_client_order_id
-                                                                    : reject_reason::none;
+    return orders_.is_taken(a.account, a.name) ? reject_reason::duplicate_client_order_id : reject_reason::none;
 }
 
 void order_amending::change_owner(std::uint32_t slot, const amendment& a, std::uint32_t open) noexcept {

@@ -1,28 +1,27 @@
 // The facility's data of each open order beside the engine's, and the look-up of orders by clients' ids.
 //
-// A record has the slot that the engine assigned to the order. Two indices lead from a client's ids to slots:
+// A record has the slot that the engine assigned to the order. Two sets of names lead from a client's ids to slots:
 // client order id per account, and request number per session (the "sequencing id"). The number 0 is not an id in
 // either.
 //
 // Limits: as many orders as the engine holds.
-// Clients choose both ids, so the hashes of the indices use a secret: no choice of ids makes them slow. The
-// secret has no other effect.
 //
 // Cost: allocates at construction only; expected constant time.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "base/archive.hpp"
-#include "base/hash.hpp"
-#include "base/hashed_index.hpp"
 #include "base/large_array.hpp"
 #include "base/page_touch.hpp"
 #include "domain/command.hpp"
 #include "domain/prefetch_hint.hpp"
 #include "domain/types.hpp"
+#include "facility/limits.hpp"
 #include "facility/orders/expiry_queue.hpp"
+#include "facility/orders/order_names.hpp"
 
 namespace corro::facility {
 
@@ -66,20 +65,24 @@ struct waiting_terms {
 
 class order_directory {
  public:
-    static constexpr std::uint32_t none = base::hashed_index::none;
+    static constexpr std::uint32_t none = order_names::none;
 
-    explicit order_directory(std::uint32_t orders_max, base::page_touch touch = base::page_touch::yes,
-                             std::uint64_t hash_key = 0)
+    order_directory(std::uint32_t orders_max, std::uint32_t accounts_max,
+                    base::page_touch touch = base::page_touch::yes, std::uint64_t hash_key = 0)
         : records_(orders_max, touch),
           waiting_(orders_max, touch),
           rare_(orders_max, touch),
-          by_client_order_(orders_max, touch),
-          by_request_(orders_max, touch),
-          expiries_(orders_max, touch),
-          hash_(hash_key) {}
+          names_seen_(accounts_max),
+          requests_seen_(sessions_counted_max),
+          by_client_order_(orders_max, touch, hash_key),
+          by_request_(orders_max, touch, hash_key),
+          expiries_(orders_max, touch) {}
 
     /// @pre The directory is empty.
-    void set_hash_key(std::uint64_t key) noexcept { hash_ = base::keyed_hash(key); }
+    void set_hash_key(std::uint64_t key) noexcept {
+        by_client_order_.set_hash_key(key);
+        by_request_.set_hash_key(key);
+    }
     [[nodiscard]] order_record& operator[](std::uint32_t slot) noexcept { return records_[slot]; }
     [[nodiscard]] const order_record& operator[](std::uint32_t slot) const noexcept { return records_[slot]; }
 
@@ -96,29 +99,37 @@ class order_directory {
     }
 
     /// The account's open order with this client order id, or `none`.
-    [[nodiscard]] std::uint32_t find(domain::account_id account, domain::client_order_id name) const noexcept {
+    [[nodiscard, gnu::always_inline]] std::uint32_t find(domain::account_id account,
+                                                         domain::client_order_id name) const noexcept {
         if (name.value == 0) return none;
-        return by_client_order_.find(hash(account, name), [&](std::uint32_t slot) {
+        return by_client_order_.find(account.value, name.value, [&](std::uint32_t slot) {
             return records_[slot].client_order == name && records_[slot].account == account;
         });
+    }
+    /// Whether an open order of the account has this client order id.
+    [[nodiscard, gnu::always_inline]] bool is_taken(domain::account_id account,
+                                                    domain::client_order_id name) const noexcept {
+        if (name.value > names_seen_[account.value]) [[likely]]
+            return false;
+        return find(account, name) != none;
     }
     /// The open order that this session entered with this request number, or `none`. If it used the number several
     /// times, the newest order.
     [[nodiscard]] std::uint32_t find(domain::session_id session, std::uint32_t request) const noexcept {
         if (request == 0) return none;
-        return by_request_.find(hash(session, request), [&](std::uint32_t slot) {
+        return by_request_.find(session.value, request, [&](std::uint32_t slot) {
             return records_[slot].request == request && records_[slot].session == session;
         });
     }
 
-    /// Prefetches the index entries of the order that a request names or enters.
+    /// Prefetches the names of the order that a request names or enters.
     void prefetch(const domain::prefetch_hint& f) const noexcept {
-        by_client_order_.prefetch(hash(f.account, f.client_order));
-        if (f.enters) by_request_.prefetch(hash(f.session, f.request));
+        by_client_order_.prefetch(f.account.value, f.client_order.value);
+        if (f.enters) by_request_.prefetch(f.session.value, f.request);
     }
     /// Second step: prefetches the record of the order that `f` names. Returns its likely slot, or `none`.
     [[nodiscard]] std::uint32_t prefetch_record(const domain::prefetch_hint& f) const noexcept {
-        const std::uint32_t slot = by_client_order_.likely(hash(f.account, f.client_order));
+        const std::uint32_t slot = by_client_order_.likely(f.account.value, f.client_order.value);
         if (slot != none) __builtin_prefetch(&records_[slot]);
         return slot;
     }
@@ -126,46 +137,41 @@ class order_directory {
     /// later.
     void prefetch_leaving(std::uint32_t slot, std::uint32_t later) const noexcept {
         __builtin_prefetch(&records_[later]);
-        const order_record& r = records_[slot];
-        by_client_order_.prefetch(hash(r.account, r.client_order));
-        by_request_.prefetch(hash(r.session, r.request));
+        prefetch_names(slot);
     }
     /// Prefetches what removing an open order reads beside its record.
-    void prefetch_request(std::uint32_t slot) const noexcept {
-        by_request_.prefetch(hash(records_[slot].session, records_[slot].request));
+    void prefetch_names(std::uint32_t slot) const noexcept {
+        const order_record& r = records_[slot];
+        by_client_order_.prefetch(r.account.value, r.client_order.value);
+        by_request_.prefetch(r.session.value, r.request);
     }
 
-    /// Adds an order to the indices by the ids in its record. No other open order of the account may have its client
-    /// order id.
-    void add(std::uint32_t slot) noexcept {
+    /// Adds an order by the ids in its record. No other open order of the account may have its client order id.
+    [[gnu::always_inline]] void add(std::uint32_t slot) noexcept {
         const order_record& r = records_[slot];
         if (r.time_in_force == domain::time_in_force::gtd) [[unlikely]]
             expiries_.add(slot, rare_[slot].expire_time);
-        if (r.client_order.value != 0) by_client_order_.insert(hash(r.account, r.client_order), slot);
+        insert_client_order(slot, r);
         if (r.request == 0) return;
-        const std::uint32_t key = hash(r.session, r.request);
-        const std::uint32_t older = find(r.session, r.request);
-        if (older != none) {
-            by_request_.replace(key, older, slot);
-        } else {
-            by_request_.insert(key, slot);
-        }
+        if (r.session.value >= requests_seen_.size() || r.request <= requests_seen_[r.session.value]) [[unlikely]]
+            release_request(r.session, r.request);
+        insert_request(slot, r);
     }
-    void remove(std::uint32_t slot) noexcept {
+    [[gnu::always_inline]] void remove(std::uint32_t slot) noexcept {
         const order_record& r = records_[slot];
         if ((r.flags & quote_mark) != 0) [[unlikely]]
             return;
         if (r.time_in_force == domain::time_in_force::gtd) [[unlikely]]
             expiries_.remove(slot);
-        if (r.client_order.value != 0) by_client_order_.erase(hash(r.account, r.client_order), slot);
-        if (r.request != 0) by_request_.erase(hash(r.session, r.request), slot);
+        if (r.client_order.value != 0) by_client_order_.erase(r.account.value, r.client_order.value, slot);
+        if (r.request != 0) by_request_.erase(r.session.value, r.request, slot);
     }
 
-    /// Removes the order from the index of request numbers. No effect for a side of a quote.
+    /// The order loses its request number. No effect for a side of a quote.
     void forget_request(std::uint32_t slot) noexcept {
         order_record& r = records_[slot];
         if (r.request == 0 || (r.flags & quote_mark) != 0) return;
-        by_request_.erase(hash(r.session, r.request), slot);
+        by_request_.erase(r.session.value, r.request, slot);
         r.request = 0;
     }
 
@@ -175,15 +181,15 @@ class order_directory {
     void move(std::uint32_t slot, domain::account_id account, std::uint32_t position,
               domain::client_order_id name) noexcept {
         forget_request(slot);
-        index_as(slot, account, name);
+        name_as(slot, account, name);
         records_[slot].position = position;
     }
     /// Gives the order another client order id, which no open order of its account may have.
     void rename(std::uint32_t slot, domain::client_order_id name) noexcept {
-        index_as(slot, records_[slot].account, name);
+        name_as(slot, records_[slot].account, name);
     }
 
-    /// Saves the record of an open order, or loads it and adds the order to the indices.
+    /// Saves the record of an open order, or loads it and adds the order by its names.
     void transfer_order(base::archive& a, std::uint32_t slot, bool is_waiting) noexcept {
         order_record& r = records_[slot];
         // When a session has used a request number again, the number finds only the newer order.
@@ -196,10 +202,13 @@ class order_directory {
             a.value(rare_[slot]);
         }
         if (!a.loads() || a.failed()) return;
-        if (by_name) by_client_order_.insert(hash(r.account, r.client_order), slot);
-        if (by_request) by_request_.insert(hash(r.session, r.request), slot);
+        // Of forged bytes, two orders may claim one name; the state hash then differs.
+        a.require(r.account.value < names_seen_.size());
+        if (a.failed()) return;
+        if (by_name) insert_client_order(slot, r);
+        if (by_request) insert_request(slot, r);
     }
-    /// The most ids that one bucket of an index has sent on to the next. Reads both indices completely.
+    /// The most names that one bucket of a table of names has sent on to the next. Reads both tables completely.
     [[nodiscard]] std::uint32_t passed_max() const noexcept {
         return std::max(by_client_order_.passed_max(), by_request_.passed_max());
     }
@@ -207,37 +216,43 @@ class order_directory {
     void transfer(base::archive& a) noexcept { expiries_.transfer(a); }
 
  private:
-    void index_as(std::uint32_t slot, domain::account_id account, domain::client_order_id name) noexcept {
+    void name_as(std::uint32_t slot, domain::account_id account, domain::client_order_id name) noexcept {
         order_record& r = records_[slot];
-        if (r.client_order.value != 0) by_client_order_.erase(hash(r.account, r.client_order), slot);
+        if (r.client_order.value != 0) by_client_order_.erase(r.account.value, r.client_order.value, slot);
         r.account = account;
         r.client_order = name;
-        if (name.value != 0) by_client_order_.insert(hash(account, name), slot);
+        insert_client_order(slot, r);
     }
-
-    // Most clients count their ids: four consecutive ids have their home in one bucket, so that one cache line has the
-    // newest orders of a client. The index finds homes by the low bits of a hash and compares all bits.
-    static constexpr unsigned neighbours_bits = 2;
-    [[nodiscard]] std::uint32_t hash_of(std::uint64_t owner, std::uint64_t name) const noexcept {
-        constexpr unsigned shift = 32 - neighbours_bits;
-        return (hash_(name >> neighbours_bits, owner) >> neighbours_bits) | static_cast<std::uint32_t>(name) << shift;
+    [[gnu::always_inline]] void insert_client_order(std::uint32_t slot, const order_record& r) noexcept {
+        if (r.client_order.value == 0) return;
+        by_client_order_.insert(r.account.value, r.client_order.value, slot);
+        std::uint64_t& seen = names_seen_[r.account.value];
+        if (r.client_order.value > seen) seen = r.client_order.value;
     }
-    [[nodiscard]] std::uint32_t hash(domain::account_id account, domain::client_order_id name) const noexcept {
-        return hash_of(account.value, name.value);
+    [[gnu::always_inline]] void insert_request(std::uint32_t slot, const order_record& r) noexcept {
+        by_request_.insert(r.session.value, r.request, slot);
+        if (r.session.value >= requests_seen_.size()) [[unlikely]]
+            return;
+        std::uint32_t& seen = requests_seen_[r.session.value];
+        if (r.request > seen) seen = r.request;
     }
-    [[nodiscard]] std::uint32_t hash(domain::session_id session, std::uint32_t request) const noexcept {
-        return hash_of(session.value, request);
+    /// The number will find a newer order.
+    [[gnu::noinline]] void release_request(domain::session_id session, std::uint32_t request) noexcept {
+        const std::uint32_t older = find(session, request);
+        if (older != none) by_request_.erase(session.value, request, older);
     }
 
     base::large_array<order_record> records_;
     base::large_array<waiting_terms> waiting_;
     base::large_array<extended_terms> rare_;
-    base::hashed_index by_client_order_;
-    base::hashed_index by_request_;
+    // The highest numbers that open orders have had, so that higher ones need no search; changes no result.
+    std::vector<std::uint64_t> names_seen_;     ///< by account
+    std::vector<std::uint32_t> requests_seen_;  ///< by session
+    order_names by_client_order_;
+    order_names by_request_;
     expiry_queue expiries_;
-    base::keyed_hash hash_;
 };
-static_assert(sizeof(order_directory) == 64 + 3 * 24 + 2 * 48 + 24 && sizeof(waiting_terms) == 16 &&
+static_assert(sizeof(order_directory) == 64 + 5 * 24 + 2 * sizeof(order_names) && sizeof(waiting_terms) == 16 &&
                   sizeof(extended_terms) == 16,
               "the transfers know every member; then correct the size here");
 

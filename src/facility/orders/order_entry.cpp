@@ -41,7 +41,7 @@ reject_reason order_entry::check_entry(const command& c, std::uint32_t book) con
         const reject_reason reason = check_price(instrument, o.trigger_price);
         if (reason != reject_reason::none) return reason;
     }
-    if (orders_.find(c.account, c.client_order) != order_directory::none) {
+    if (orders_.is_taken(c.account, c.client_order)) {
         return reject_reason::duplicate_client_order_id;
     }
     return engine_.full() ? reject_reason::book_full : reject_reason::none;

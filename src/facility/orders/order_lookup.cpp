@@ -28,7 +28,7 @@ void order_lookup::prefetch(std::span<domain::prefetch_hint> coming) const noexc
         if (slot == order_directory::none) continue;
         f.order = engine_.id_of(slot);
         engine_.prefetch_place(slot);
-        orders_.prefetch_request(slot);
+        orders_.prefetch_names(slot);
     }
 }
 

@@ -1,0 +1,124 @@
+#include "facility/orders/order_names.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/random.hpp"
+#include "base/test_seed.hpp"
+
+namespace corro::facility {
+namespace {
+
+using name = std::pair<std::uint32_t, std::uint64_t>;  // owner and number
+
+/// Names beside a map that has the same ones.
+class names_and_model {
+ public:
+    explicit names_and_model(std::uint32_t orders_max, std::uint64_t hash_key)
+        : names_(orders_max, base::page_touch::no, hash_key), slots_(orders_max) {
+        for (std::uint32_t slot = orders_max; slot != 0; --slot) free_.push_back(slot - 1);
+    }
+
+    [[nodiscard]] std::uint32_t find(const name& n) const {
+        return names_.find(n.first, n.second, [&](std::uint32_t slot) { return slots_[slot] == n; });
+    }
+    void insert(const name& n) {
+        if (free_.empty() || model_.contains(n)) return;
+        const std::uint32_t slot = free_.back();
+        free_.pop_back();
+        slots_[slot] = n;
+        names_.insert(n.first, n.second, slot);
+        model_.emplace(n, slot);
+    }
+    void erase(const name& n) {
+        const auto at = model_.find(n);
+        if (at == model_.end()) return;
+        names_.erase(n.first, n.second, at->second);
+        // The name of a closed order stays in its record until the slot is used again.
+        free_.push_back(at->second);
+        model_.erase(at);
+    }
+    /// Compares the look-up of `n` with the model.
+    void expect_same(const name& n) const {
+        const auto at = model_.find(n);
+        EXPECT_EQ(find(n), at == model_.end() ? order_names::none : at->second) << n.first << " " << n.second;
+    }
+    [[nodiscard]] const std::map<name, std::uint32_t>& model() const { return model_; }
+    [[nodiscard]] const order_names& names() const { return names_; }
+
+ private:
+    order_names names_;
+    std::vector<name> slots_;
+    std::vector<std::uint32_t> free_;
+    std::map<name, std::uint32_t> model_;
+};
+
+TEST(order_names, finds_the_names_of_owners_who_count_without_the_table) {
+    names_and_model all(100, 7);
+    for (std::uint64_t i = 1; i <= 100; ++i) all.insert({3, 1'000 + i});
+    EXPECT_EQ(all.names().others_count(), 0U);
+    EXPECT_EQ(all.names().places_count(), 256U);
+    for (std::uint64_t i = 0; i <= 101; ++i) all.expect_same({3, 1'000 + i});
+    all.expect_same({4, 1'050});
+}
+
+TEST(order_names, keeps_a_name_in_the_table_when_an_open_order_has_its_place) {
+    names_and_model all(8, 7);
+    const std::uint64_t places = 16;
+    for (std::uint64_t i = 0; i < 8; ++i) all.insert({1, 5 + i * places});
+    EXPECT_EQ(all.names().others_count(), 7U);
+    for (std::uint64_t i = 0; i < 9; ++i) all.expect_same({1, 5 + i * places});
+    all.erase({1, 5});
+    all.expect_same({1, 5});
+    all.expect_same({1, 5 + places});
+    all.insert({1, 5 + 8 * places});
+    EXPECT_EQ(all.names().others_count(), 7U) << "the place was free again";
+    for (std::uint64_t i = 0; i < 10; ++i) all.expect_same({1, 5 + i * places});
+    for (std::uint64_t i = 1; i < 9; ++i) all.erase({1, 5 + i * places});
+    EXPECT_EQ(all.names().others_count(), 0U);
+}
+
+TEST(order_names, does_not_erase_the_name_of_another_order) {
+    order_names names(8, base::page_touch::no, 7);
+    const auto is = [](std::uint32_t wanted) { return [wanted](std::uint32_t slot) { return slot == wanted; }; };
+    names.insert(1, 5, 2);
+    names.insert(1, 5 + 16, 3);
+    names.erase(1, 5, 4);
+    names.erase(1, 5 + 16, 4);
+    EXPECT_EQ(names.find(1, 5, is(2)), 2U);
+    EXPECT_EQ(names.find(1, 5 + 16, is(3)), 3U);
+}
+
+TEST(order_names, agrees_with_a_map_over_random_names_of_every_kind) {
+    base::prng random{base::test_seed()};
+    for (int run = 0; run < 200; ++run) {
+        const auto orders_max = static_cast<std::uint32_t>(1 + random.below(60));
+        names_and_model all(orders_max, random());
+        std::uint64_t next = random();
+        const std::uint64_t kind = random.below(4);
+        for (int i = 0; i < 1'000; ++i) {
+            // Counted, few and often the same, with one place, random.
+            const std::uint64_t number = kind == 0   ? next++
+                                         : kind == 1 ? 1 + random.below(100)
+                                         : kind == 2 ? 5 + random.below(1'000) * all.names().places_count()
+                                                     : random();
+            const name n{static_cast<std::uint32_t>(1 + random.below(4)), number};
+            all.expect_same(n);
+            all.insert(n);
+            all.expect_same(n);
+            while (!all.model().empty() && random.below(100) < (all.model().size() < orders_max ? 40U : 90U)) {
+                const auto some = all.model().lower_bound({static_cast<std::uint32_t>(random.below(5)), random()});
+                all.erase(some == all.model().end() ? all.model().begin()->first : some->first);
+            }
+        }
+        for (const auto& [n, slot] : all.model()) all.expect_same(n);
+        EXPECT_LE(all.names().others_count(), all.model().size());
+    }
+}
+
+}  // namespace
+}  // namespace corro::facility
