@@ -1,7 +1,7 @@
 # Layers, tests, fuzzers. A folder below src/ is a layer, a target, a namespace and an include prefix.
 
 # The layering, lowest first. A layer may depend only on layers that stand before it.
-set(CORRO_LAYERS base domain wire matching risk facility facility_reference rule_book io fix http websocket telemetry journal gateway fix_gateway market_data fix_market_data client recorded history node sim simulation)
+set(CORRO_LAYERS base domain wire matching risk facility facility_reference rule_book io fix http websocket telemetry journal gateway fix_gateway market_data fix_market_data client recorded history node sim simulation market)
 # Layers compiled without exceptions and without RTTI: the core is a function.
 set(CORRO_CORE_LAYERS base domain wire matching risk facility)
 
@@ -70,7 +70,7 @@ endfunction()
 # Tests that compute, and tests that count the allocations of optimised code, are optimised as the libraries are. Under a
 # sanitizer, so are those of io, because its frames are so large that tasks nested to the limit overflow the stack, and
 # those of the journal, because its seeds take minutes.
-set(CORRO_COMPUTING_TESTS base fix domain wire matching risk facility facility_reference recorded)
+set(CORRO_COMPUTING_TESTS base fix domain wire matching risk facility facility_reference recorded market)
 if(CORRO_SANITIZE)
   list(APPEND CORRO_COMPUTING_TESTS io journal)
 endif()

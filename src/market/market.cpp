@@ -1,0 +1,314 @@
+#include "market/market.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "base/hash.hpp"
+#include "domain/private_event.hpp"
+#include "market/limits.hpp"
+
+namespace corro::market {
+namespace {
+
+using domain::command_kind;
+using domain::event_kind;
+
+constexpr std::uint32_t first_flight_slot = agents_max;
+
+const link& no_link() {
+    static const link none;
+    return none;
+}
+
+bool may_trade(command_kind kind) noexcept {
+    return kind == command_kind::enter_order || kind == command_kind::amend_order || kind == command_kind::enter_quote;
+}
+
+}  // namespace
+
+market::market(market_options options)
+    : options_(std::move(options)), venue_random_(options_.seed, "venue"), flights_(1), messages_(1) {
+    CORRO_ASSERT(!options_.instruments.empty(), "a market has an instrument");
+    CORRO_ASSERT(options_.times.gateways_count != 0, "a venue has a gateway");
+    gateway_free_ns_.resize(options_.times.gateways_count);
+    public_.resize(options_.instruments.size());
+    for (std::size_t i = 0; i < options_.instruments.size(); ++i) {
+        const std::uint32_t id = options_.instruments[i].id.value;
+        if (index_of_id_.size() <= id) index_of_id_.resize(id + 1);
+        index_of_id_[id] = static_cast<std::uint32_t>(i) + 1;
+    }
+    options_.fees.resize(options_.instruments.size());
+    reach_ns_ = options_.reach_ns;
+}
+
+market::~market() = default;
+
+agent& market::add_agent(agent_options with, std::function<behaviour(agent&)> make) {
+    CORRO_ASSERT(facility_ == nullptr, "agents are added before the market runs");
+    CORRO_ASSERT(agents_.size() < agents_max, "a market has at most agents_max agents");
+    const link* way = &no_link();
+    if (with.way != nullptr) {
+        way = with.way.get();
+        if (links_.empty() || links_.back() != with.way) links_.push_back(with.way);
+        reach_ns_ = std::max(reach_ns_, way->market_data.most_ns());
+    }
+    const auto index = static_cast<std::uint32_t>(agents_.size());
+    const delay* compute = nullptr;
+    if (!with.compute.is_constant() || with.compute.least_ns() != 0) {
+        computes_.push_back(std::make_unique<const delay>(with.compute));
+        compute = computes_.back().get();
+    }
+    agents_.emplace_back(*this, index, with.name, options_.seed, *way, compute, with.clock);
+    names_.push_back(std::move(with.name));
+    operators_.push_back(with.is_operator);
+    makers_.push_back(std::move(make));
+    return agents_.back();
+}
+
+const facility::facility& market::venue() const noexcept {
+    CORRO_ASSERT(facility_ != nullptr, "the market has run");
+    return *facility_;
+}
+
+facility::facility_options market::venue_options() const noexcept {
+    facility::facility_options made;
+    made.orders_max = options_.orders_max;
+    made.accounts_max = std::max(options_.accounts_max, static_cast<std::uint32_t>(agents_.size()) + 1);
+    made.positions_max = std::max(made.positions_max, options_.orders_max);
+    made.touch = options_.touches_memory ? base::page_touch::yes : base::page_touch::no;
+    return made;
+}
+
+void market::start() {
+    facility_ = std::make_unique<facility::facility>(venue_options(), options_.instruments,
+                                                     static_cast<facility::event_consumer&>(*this));
+    for (agent& each : agents_) {
+        each.behaviour_ = makers_[each.index_](each);
+        if (!each.behaviour_.valid()) continue;  // an agent that does nothing
+        each.waiter_ = each.behaviour_.coroutine();
+        each.is_waiting_ = true;
+        each.deadline_ns_ = 0;
+        plan_wake(each, 0);
+    }
+    makers_.clear();
+    makers_.shrink_to_fit();
+}
+
+bool market::run(std::int64_t until_ns, std::size_t commands_max) {
+    if (facility_ == nullptr) start();
+    while (!schedule_.empty() && schedule_.next().at_ns <= static_cast<std::uint64_t>(until_ns)) {
+        if (kept_commands_.size() >= commands_max) return false;
+        const schedule::entry next = schedule_.take();
+        now_ns_ = static_cast<std::int64_t>(next.at_ns);
+        if (const std::uint32_t slot = next.slot(); slot >= first_flight_slot) {
+            arrive(slot - first_flight_slot);
+        } else {
+            wake(agents_[slot], next.number());
+        }
+    }
+    now_ns_ = std::max(now_ns_, until_ns);
+    return true;
+}
+
+void market::stop(agent& which) {
+    which.is_stopping_ = true;
+    if (which.is_waiting_) plan_wake(which, now_ns_);
+}
+
+void market::change_link(agent& of, std::shared_ptr<const link> way) {
+    if (way->market_data.most_ns() > reach_ns_) reach_ns_ = way->market_data.most_ns();
+    of.link_ = way.get();
+    if (links_.empty() || links_.back() != way) links_.push_back(std::move(way));
+}
+
+// --- Agents ---------------------------------------------------------------------------------------------------------
+
+void market::plan_wake(agent& who, std::int64_t at_ns) {
+    if (at_ns >= who.planned_at_ns_ || at_ns >= never_ns) return;
+    who.planned_at_ns_ = at_ns;
+    who.planned_number_ = schedule_.add(at_ns, who.index_);
+}
+
+void market::plan_next(agent& who) {
+    std::int64_t at = std::min(who.deadline_ns_, who.news_due_ns_);
+    if (((who.news_kinds_ & news::answers) != 0 || who.awaited_ != 0) && who.inbox_first_ != 0) {
+        at = std::min(at, messages_[who.inbox_first_].at_ns);
+    }
+    plan_wake(who, std::max(at, now_ns_));
+}
+
+void market::wake(agent& who, std::uint64_t number) {
+    if (number != who.planned_number_) return;  // another wake was planned since
+    who.planned_number_ = 0;
+    who.planned_at_ns_ = never_ns;
+    if (who.busy_until_ns_ > now_ns_) {
+        plan_wake(who, who.busy_until_ns_);
+        return;
+    }
+    if (who.inbox_first_ != 0) take_messages(who);
+    if (is_over(who)) {
+        resume(who);
+    } else {
+        plan_next(who);
+    }
+}
+
+bool market::is_over(agent& who) noexcept {
+    if (who.is_stopping_) return true;
+    if (who.awaited_ != 0) {
+        who.woken_as_wanted_ = who.last_answer_.arrived;
+    } else if ((who.news_kinds_ & news::answers) != 0 && who.heard_) {
+        who.woken_as_wanted_ = true;
+    }
+    if (who.news_due_ns_ <= now_ns_) {
+        who.seen_ns_ = std::max(who.seen_ns_, who.news_from_ns_);
+        who.woken_as_wanted_ = true;
+    }
+    return who.woken_as_wanted_ || who.deadline_ns_ <= now_ns_;
+}
+
+void market::resume(agent& who) {
+    if ((who.news_kinds_ & (news::trades | news::tops)) != 0 && who.news_due_ns_ == never_ns) remove_waiting(who);
+    who.is_waiting_ = false;
+    ++counts_.wakes;
+    if (who.compute_ != nullptr) {
+        who.busy_until_ns_ = now_ns_ + who.draw(*who.compute_, agent::stream::compute);
+    }
+    who.waiter_.resume();
+    if (who.is_waiting_) return;
+    if (who.behaviour_.done()) {
+        const behaviour ended = std::move(who.behaviour_);
+        if (ended.failure()) std::rethrow_exception(ended.failure());
+    }
+}
+
+void market::take_messages(agent& who) {
+    while (who.inbox_first_ != 0 && messages_[who.inbox_first_].at_ns <= now_ns_) {
+        const std::uint32_t place = who.inbox_first_;
+        message& taken = messages_[place];
+        who.inbox_first_ = taken.next;
+        if (taken.next == 0) who.inbox_last_ = 0;
+        who.hear(taken.event);
+        taken.next = free_message_;
+        free_message_ = place;
+    }
+}
+
+void market::await_public(agent& who) {
+    // What was published before, and is still on its way, counts as well.
+    public_state& of = public_of(who.news_instrument_);
+    const std::int64_t delayed = who.draw(who.link_->market_data, agent::stream::market_data);
+    const std::int64_t seen = std::max(who.seen_ns_, now_ns_ - delayed);
+    const book_view& known = of.history.as_of(seen);
+    of.history.visit_after(seen, [&](const book_view& each) {
+        if (!is_news(known, each, who.news_kinds_)) return true;
+        who.news_from_ns_ = each.at_ns;
+        who.news_due_ns_ = std::max(now_ns_, each.at_ns + delayed);
+        return false;
+    });
+    if (who.news_due_ns_ != never_ns) return;
+    of.waiting_agents.push_back({who.index_, who.news_kinds_});
+}
+
+bool market::is_news(const book_view& before, const book_view& after, std::uint8_t kinds) noexcept {
+    const bool has_traded = before.trades_count != after.trades_count;
+    const bool is_other_top = before.bid != after.bid || before.ask != after.ask || before.bid_lots != after.bid_lots ||
+                              before.ask_lots != after.ask_lots || before.phase != after.phase;
+    return ((kinds & news::trades) != 0 && has_traded) || ((kinds & news::tops) != 0 && is_other_top);
+}
+
+void market::remove_waiting(agent& who) noexcept {
+    std::vector<waiting>& all = public_of(who.news_instrument_).waiting_agents;
+    const auto found = std::ranges::find(all, who.index_, &waiting::agent);
+    if (found != all.end()) all.erase(found);
+}
+
+void market::take_note(std::uint32_t from, std::string_view what, double value) {
+    if (!options_.keeps_notes) return;
+    const auto found = std::ranges::find(note_names_, what);
+    const auto index = static_cast<std::uint32_t>(found - note_names_.begin());
+    if (found == note_names_.end()) note_names_.emplace_back(what);
+    notes_.push_back({now_ns_, from, index, value});
+}
+
+// --- Requests -------------------------------------------------------------------------------------------------------
+
+domain::command& market::prepare(agent& from, bool is_tracked) {
+    std::uint32_t place = free_flight_;
+    if (place != 0) {
+        free_flight_ = flights_[place].next_free;
+    } else {
+        place = static_cast<std::uint32_t>(flights_.size());
+        CORRO_ASSERT(place < flights_max, "fewer than flights_max commands are on their way");
+        flights_.emplace_back();
+    }
+    flight& taken = flights_[place];
+    taken.command = domain::command();
+    taken.agent = from.index_;
+    taken.is_at_gateway = false;
+    taken.is_tracked = is_tracked;
+    taken.command.session = domain::session_id{from.index_ + 1};
+    taken.command.account = from.account();
+    taken.command.set_request(++from.last_number_);
+    if (operators_[from.index_]) taken.command.set_operator(true);
+    departing_ = place;
+    return taken.command;
+}
+
+void market::depart(agent& from) {
+    const flight& leaving = flights_[departing_];
+    std::int64_t at = std::max(now_ns_, from.busy_until_ns_) + from.draw(from.link_->request, agent::stream::request);
+    if (from.link_->in_order) {
+        at = std::max(at, from.request_at_ns_);
+        from.request_at_ns_ = at;
+    }
+    if (options_.times.bump_ns != 0 && may_trade(leaving.command.kind)) at += options_.times.bump_ns;
+    schedule_.add(at, first_flight_slot + departing_);
+}
+
+void market::arrive(std::uint32_t flight_index) {
+    const venue_times& times = options_.times;
+    flight& arrived = flights_[flight_index];
+    std::int64_t done = now_ns_;
+    if (!arrived.is_at_gateway) {
+        arrived.is_at_gateway = true;
+        std::int64_t& free = gateway_free_ns_[arrived.agent % times.gateways_count];
+        free = std::max(now_ns_, free) + times.gateway.draw(venue_random_.generator());
+        done = free;
+        if (times.gateways_count > 1 && done != now_ns_) {  // gateways may finish in another order
+            schedule_.add(done, first_flight_slot + flight_index);
+            return;
+        }
+    }
+    engine_free_ns_ = std::max(done, engine_free_ns_) + times.engine.draw(venue_random_.generator());
+    execute(flight_index);
+}
+
+void market::execute(std::uint32_t flight_index) {
+    flight& one = flights_[flight_index];
+    domain::command& c = one.command;
+    published_at_ns_ = engine_free_ns_;
+    c.sequence = domain::sequence_number{++counts_.commands};
+    c.time = domain::time_ns{options_.start_ns + published_at_ns_};
+    digest_ = base::hash_bytes(std::as_bytes(std::span(&c, 1)), digest_);
+    if (options_.keeps_commands) kept_commands_.push_back(c);
+    for (market_observer* each : observers_) each->on_command(c);
+    executing_ = &one;
+    facility_->apply(c);
+    executing_ = nullptr;
+    for (const std::uint32_t index : changed_) publish(index);
+    changed_.clear();
+    for (const auto& [owner, e] : to_track_) {
+        public_of(e.instrument)
+            .trackers.emplace_back(owner,
+                                   queue_tracker(*facility_, e.instrument, e.side, e.order.order, published_at_ns_));
+        ++trackers_count_;
+    }
+    to_track_.clear();
+    one.next_free = free_flight_;
+    free_flight_ = flight_index;
+}
+
+}  // namespace corro::market

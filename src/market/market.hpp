@@ -1,0 +1,264 @@
+// A market in virtual time: agents, their links, and the venue's own facility.
+//
+// A request leaves its agent, travels its link, waits for a gateway and for the engine, and is executed by the
+// facility. Private answers and public data travel back, each on its own link. docs/spec/market.md states the model.
+//
+//     market::market world(options);
+//     world.add_agent({.name = "noise-1", ...}, [](agent& me) { return noise(me, parameters); });
+//     world.run(60'000'000'000);
+//
+// The same options, agents and seed give the same commands, byte for byte, with any compiler: the digest is theirs.
+//
+// Units:   nanoseconds since the market's start; commands and events have the time of day, from `start_ns` on.
+// Limits:  market/limits.hpp; the facility's, from the options.
+// Threads: one.
+// Cost:    some 300 ns for each request and its answers. No allocation in steady state.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "domain/command.hpp"
+#include "domain/event.hpp"
+#include "domain/instrument.hpp"
+#include "facility/facility.hpp"
+#include "market/agent.hpp"
+#include "market/behaviour.hpp"
+#include "market/delay.hpp"
+#include "market/public_history.hpp"
+#include "market/queue_tracker.hpp"
+#include "market/random_stream.hpp"
+#include "market/schedule.hpp"
+
+namespace corro::market {
+
+/// What trading costs, per lot, in billionths of the currency; negative is a rebate.
+struct fee {
+    std::int64_t maker = 0;
+    std::int64_t taker = 0;
+};
+
+/// The venue between its links: how long its parts take.
+struct venue_times {
+    std::uint32_t gateways_count = 1;  ///< agent i uses gateway i modulo this
+    delay gateway;                     ///< a gateway's time for one request; others wait meanwhile
+    delay engine;                      ///< the engine's
+    /// Added to the way of requests that may trade (orders, amends); cancels are exempt. A speed bump.
+    std::int64_t bump_ns = 0;
+};
+
+struct market_options {
+    std::uint64_t seed = 1;
+    /// Time of day at the start, in nanoseconds since the epoch: 2026-01-05T14:30:00Z.
+    std::int64_t start_ns = 1'767'623'400'000'000'000;
+    std::vector<domain::instrument> instruments;
+    std::vector<fee> fees;  ///< by the index of the instrument; none: no fees
+    std::uint32_t orders_max = 1U << 18U;
+    /// The facility reserves space for this many accounts; at least as many as agents.
+    std::uint32_t accounts_max = 1'024;
+    venue_times times;
+    bool keeps_commands = false;  ///< for a recording: see `commands`
+    bool keeps_notes = false;
+    bool touches_memory = false;  ///< facility_options::touch
+    /// Longest delay of market data of links that agents get while the market runs; those of `add_agent` count by
+    /// themselves.
+    std::int64_t reach_ns = 0;
+};
+
+/// Looks at all that the venue does. It must not call back into the market.
+class market_observer {
+ public:
+    market_observer() = default;
+    market_observer(const market_observer&) = delete;
+    market_observer& operator=(const market_observer&) = delete;
+    virtual ~market_observer() = default;
+    /// A command that the facility is about to execute, with its sequence and time.
+    virtual void on_command(const domain::command& command) = 0;
+    /// Events of that command; from one to all of them at a time.
+    virtual void on_events(std::span<const domain::event> events) = 0;
+};
+
+struct agent_options {
+    std::string name;
+    std::shared_ptr<const link> way;  ///< null: no delay
+    delay compute;                    ///< between waking and the departure of requests
+    clock_error clock;
+    bool is_operator = false;  ///< may halt, settle, stop others
+};
+
+struct market_counts {
+    std::uint64_t commands = 0;  ///< executed; also the sequence number of the last
+    std::uint64_t trades = 0;    ///< of the public tape
+    std::uint64_t rejects = 0;
+    std::uint64_t wakes = 0;  ///< resumptions of agents
+};
+
+/// A private number of an agent, see agent::note.
+struct note {
+    std::int64_t at_ns = 0;
+    std::uint32_t agent = 0;
+    std::uint32_t what = 0;  ///< index of its name
+    double value = 0;
+};
+
+class market final : private facility::event_consumer {
+ public:
+    /// @pre Instruments are sound and distinct (asserted by the facility), at least one.
+    explicit market(market_options options);
+    ~market();
+    market(const market&) = delete;
+    market& operator=(const market&) = delete;
+
+    /// @pre The market has not run yet (asserted).
+    agent& add_agent(agent_options options, std::function<behaviour(agent&)> make);
+
+    /// Lets everything happen until `until_ns`, inclusive.
+    /// @param commands_max  Returns early when `commands()` has this many.
+    /// @return Whether it came to `until_ns`.
+    /// @throws What a behaviour throws.
+    bool run(std::int64_t until_ns, std::size_t commands_max = SIZE_MAX);
+
+    /// Tells an agent to stop: its running await returns false.
+    void stop(agent& which);
+
+    [[nodiscard]] std::int64_t now_ns() const noexcept { return now_ns_; }
+    [[nodiscard]] const market_options& options() const noexcept { return options_; }
+    [[nodiscard]] std::size_t agents_count() const noexcept { return agents_.size(); }
+    [[nodiscard]] agent& agent_at(std::size_t index) noexcept { return agents_[index]; }
+    [[nodiscard]] const agent& agent_at(std::size_t index) const noexcept { return agents_[index]; }
+    [[nodiscard]] const std::string& name_of(std::size_t index) const noexcept { return names_[index]; }
+    /// @pre The market has run (asserted).
+    [[nodiscard]] const facility::facility& venue() const noexcept;
+    [[nodiscard]] facility::facility_options venue_options() const noexcept;
+    [[nodiscard]] const market_counts& counts() const noexcept { return counts_; }
+    /// A hash of all commands so far, with their times.
+    [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }
+    /// Fees that the venue has received, less rebates, in billionths of the currency.
+    [[nodiscard]] std::int64_t fees_received() const noexcept { return fees_received_; }
+    /// What all see without delay; for observers and results.
+    [[nodiscard]] const book_view& latest(domain::instrument_id of) const { return public_of(of).history.latest(); }
+
+    /// Commands since the last `forget_commands`; only with `keeps_commands`.
+    [[nodiscard]] std::span<const domain::command> commands() const noexcept { return kept_commands_; }
+    void forget_commands() noexcept { kept_commands_.clear(); }
+    [[nodiscard]] std::span<const note> notes() const noexcept { return notes_; }
+    void forget_notes() noexcept { notes_.clear(); }
+    [[nodiscard]] std::string_view note_name(std::uint32_t what) const { return note_names_[what]; }
+
+    /// The observer outlives the market's running.
+    void observe_with(market_observer& observer) { observers_.push_back(&observer); }
+
+    /// For agents and scenarios.
+    void change_link(agent& of, std::shared_ptr<const link> way);
+
+ private:
+    friend class agent;
+
+    struct flight {
+        domain::command command;
+        std::uint32_t agent = 0;
+        std::uint32_t next_free = 0;
+        bool is_at_gateway = true;
+        bool is_tracked = false;
+    };
+    struct message {
+        domain::event event;
+        std::int64_t at_ns = 0;
+        std::uint32_t next = 0;
+    };
+    struct waiting {
+        std::uint32_t agent;
+        std::uint8_t kinds;
+    };
+    struct public_state {
+        public_history history;
+        book_view now;
+        std::vector<waiting> waiting_agents;
+        std::vector<std::pair<std::uint32_t, queue_tracker>> trackers;  // with the agent
+        std::uint8_t changed = 0;                                       // news since the last publication
+    };
+
+    // Time.
+    void start();
+    void wake(agent& who, std::uint64_t number);
+    void resume(agent& who);
+    void plan_wake(agent& who, std::int64_t at_ns);
+    void plan_next(agent& who);
+    [[nodiscard]] bool is_over(agent& who) noexcept;
+    void take_messages(agent& who);
+    void await_public(agent& who);
+    [[nodiscard]] static bool is_news(const book_view& before, const book_view& after, std::uint8_t kinds) noexcept;
+    void take_note(std::uint32_t from, std::string_view what, double value);
+    [[nodiscard]] bool is_operator(std::uint32_t index) const noexcept { return operators_[index]; }
+    [[nodiscard]] bool is_strategy(domain::instrument_id id) const noexcept;
+    /// Of an order_executed.
+    [[nodiscard]] std::int64_t fee_of(const domain::event& e) const noexcept;
+
+    // Requests.
+    domain::command& prepare(agent& from, bool is_tracked = false);
+    void depart(agent& from);
+    void arrive(std::uint32_t flight_index);
+    void execute(std::uint32_t flight_index);
+
+    // Events.
+    void consume(std::span<const domain::event> events) noexcept override;
+    void consume_one(const domain::event& e);
+    void post(domain::session_id to, const domain::event& e);
+    void settle_fill(const domain::event& e);
+    void publish(std::uint32_t instrument_index);
+    void track(const domain::event& e);
+    [[nodiscard]] public_state& public_of(domain::instrument_id id) noexcept;
+    [[nodiscard]] const public_state& public_of(domain::instrument_id id) const noexcept;
+    void remove_waiting(agent& who) noexcept;
+
+    market_options options_;
+    random_stream venue_random_;
+    schedule schedule_;
+    std::int64_t now_ns_ = 0;
+    std::deque<agent> agents_;
+    std::vector<std::string> names_;
+    std::vector<bool> operators_;
+    std::vector<std::function<behaviour(agent&)>> makers_;  // until the start
+    std::vector<std::shared_ptr<const link>> links_;        // kept alive
+    std::vector<std::unique_ptr<const delay>> computes_;
+    std::int64_t reach_ns_ = 0;
+    std::unique_ptr<facility::facility> facility_;
+
+    std::vector<flight> flights_;
+    std::uint32_t free_flight_ = 0;  // 0: none; the first place is not used
+    std::uint32_t departing_ = 0;
+    std::vector<std::int64_t> gateway_free_ns_;
+    std::int64_t engine_free_ns_ = 0;
+
+    std::vector<message> messages_;
+    std::uint32_t free_message_ = 0;
+
+    // While a command is executed.
+    std::int64_t published_at_ns_ = 0;
+    flight* executing_ = nullptr;
+    std::vector<std::uint32_t> changed_;  // indices of instruments
+    std::vector<std::pair<std::uint32_t, domain::event>> to_track_;
+    std::uint32_t trackers_count_ = 0;
+
+    std::vector<public_state> public_;
+    std::vector<std::uint32_t> index_of_id_;  // of an instrument, plus 1
+    std::vector<waiting> told_;               // scratch of `publish`
+
+    market_counts counts_;
+    std::uint64_t digest_ = 0;
+    std::int64_t fees_received_ = 0;
+    std::vector<domain::command> kept_commands_;
+    std::vector<note> notes_;
+    std::vector<std::string> note_names_;
+    std::vector<market_observer*> observers_;
+};
+
+}  // namespace corro::market
