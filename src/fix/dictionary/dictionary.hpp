@@ -81,6 +81,8 @@ class dictionary {
         [[nodiscard]] explicit operator bool() const noexcept { return bits != 0; }
         [[nodiscard]] bool is_required() const noexcept { return (bits & required_bit) != 0; }
         [[nodiscard]] bool is_group() const noexcept { return (bits & group_bit) != 0; }
+        /// Whether it is a member, and counts nothing.
+        [[nodiscard]] bool is_plain() const noexcept { return bits != 0 && !is_group(); }
         /// Its place among the row's members, from 1.
         [[nodiscard]] unsigned place() const noexcept { return bits & (group_bit - 1U); }
     };
@@ -132,6 +134,10 @@ class dictionary {
     /// A field as a member of a row. @pre Neither is no_row or no_field.
     [[nodiscard]] member entry(row_number row, field_number of) const noexcept {
         return entries_[std::size_t{row} * fields_.size() + of];
+    }
+    /// The entries of a row: one for each field. @pre The row is not no_row.
+    [[nodiscard]] std::span<const member> entries(row_number row) const noexcept {
+        return std::span(entries_).subspan(std::size_t{row} * fields_.size(), fields_.size());
     }
     /// The members of a row, in the order of the XML.
     [[nodiscard]] std::span<const field_number> members(row_number row) const noexcept { return rows_[row].members; }

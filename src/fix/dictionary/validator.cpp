@@ -6,7 +6,7 @@
 #include "base/assert.hpp"
 #include "fix/codec/tags.hpp"
 #include "fix/codec/values.hpp"
-#include "fix/dictionary/value_form.hpp"
+#include "fix/dictionary/quick_form.hpp"
 
 namespace corro::fix {
 namespace {
@@ -24,11 +24,6 @@ bool is_of_session(std::string_view type) noexcept {
 /// MsgType (35) is the first field of a message, and is checked first.
 std::uint32_t order_of(std::uint32_t tag) noexcept {
     return tag == tag::msg_type ? 0 : tag;
-}
-
-/// Most fields are text: a check that needs no call.
-bool is_free(value_kind kind) noexcept {
-    return kind == value_kind::text || kind == value_kind::words;
 }
 
 }  // namespace
@@ -92,33 +87,61 @@ void validator::note(stage when, std::uint32_t order, std::size_t at, reject_rea
 
 // --- Fields ----------------------------------------------------------------------------------------------------------
 
+// Most fields are the next ones of the container that the field in front was in, members of it, seen for the first
+// time, no counters, and sound: those are dealt with here. What is not so is looked at by check_field.
 void validator::check_fields(const field_index& message) noexcept {
     const std::span<const field> fields = message.fields();
+    const char* const text = message.bytes().data();
+    const std::uint32_t stamp = stamp_;
     for (std::size_t i = 0; i < fields.size();) {
-        const std::uint32_t tag = fields[i].tag;
-        field_number number = frame_->find(tag);
-        const field_place place =
-            number != dictionary::no_field ? frame_->field(number).place : dictionary::standard_place(tag);
-        check_place(place, tag, i);
-        if (number == dictionary::no_field && place != field_place::body) [[unlikely]] {
-            check_unknown(message, i, place == field_place::header ? stage::header : stage::trailer);
-            ++i;
-        } else if (place == field_place::header) {
-            i = check_member(message, i, number, header_, stage::header, seen_in_frame_);
-        } else if (place == field_place::trailer) {
-            i = check_member(message, i, number, trailer_, stage::trailer, seen_in_frame_);
-        } else if (body_ == nullptr) {
-            ++i;
-        } else {
-            if (body_ != frame_) number = body_->find(tag);
-            if (number != dictionary::no_field) [[likely]] {
-                i = check_member(message, i, number, fields_, stage::body, seen_[0]);
-            } else {
-                check_unknown(message, i, stage::body);
-                ++i;
+        const field_place place = place_;
+        container& in = in_place(place);
+        stamps& seen = place == field_place::body ? seen_[0] : seen_in_frame_;
+        std::size_t required = 0;
+        // The body's fields are in the frame's dictionary if there is no other one.
+        if (in.at.row != dictionary::no_row && in.at.of == frame_) {
+            const dictionary& of = *frame_;
+            const std::span<const dictionary::member> members = of.entries(in.at.row);
+            std::uint32_t* const stamps_of = seen.data();
+            for (; i < fields.size(); ++i) {
+                const field here = fields[i];
+                const field_number number = of.find(here.tag);
+                if (number == dictionary::no_field) [[unlikely]]
+                    break;
+                const field_definition& definition = of.field(number);
+                const dictionary::member member = members[number];
+                if (definition.place != place || !member.is_plain() || stamps_of[number] == stamp ||
+                    !is_sound_value(of, definition, {text + here.offset, here.size}))
+                    break;
+                stamps_of[number] = stamp;
+                required += member.is_required();
             }
+            in.required_count += required;
         }
+        if (i != fields.size()) i = check_field(message, i);
     }
+}
+
+/// @return The index of the field behind it, and behind its entries if it counts a group.
+std::size_t validator::check_field(const field_index& message, std::size_t at) noexcept {
+    const std::uint32_t tag = message.fields()[at].tag;
+    field_number number = frame_->find(tag);
+    const field_place place =
+        number != dictionary::no_field ? frame_->field(number).place : dictionary::standard_place(tag);
+    check_place(place, tag, at);
+    if (number == dictionary::no_field && place != field_place::body) [[unlikely]] {
+        check_unknown(message, at, place == field_place::header ? stage::header : stage::trailer);
+        return at + 1;
+    }
+    if (place == field_place::header) return check_member(message, at, number, header_, stage::header, seen_in_frame_);
+    if (place == field_place::trailer)
+        return check_member(message, at, number, trailer_, stage::trailer, seen_in_frame_);
+    if (body_ == nullptr) return at + 1;
+    if (body_ != frame_) number = body_->find(tag);
+    if (number != dictionary::no_field) [[likely]]
+        return check_member(message, at, number, fields_, stage::body, seen_[0]);
+    check_unknown(message, at, stage::body);
+    return at + 1;
 }
 
 field_place validator::place_of(std::uint32_t tag) const noexcept {
@@ -162,7 +185,7 @@ std::size_t validator::check_member(const field_index& message, std::size_t at, 
     } else {
         seen[number] = stamp_;
         if (member.is_required()) ++in.required_count;
-        if (!is_free(definition.kind) && !has_form(definition.kind, value)) {
+        if (!has_form_in_message(definition.kind, value)) {
             refuse(reject_reason::incorrect_format);
         } else if (definition.has_values && !is_listed_value(of, definition, value)) {
             refuse(reject_reason::value_out_of_range);
@@ -207,7 +230,7 @@ std::size_t validator::check_group(const field_index& message, std::size_t at, r
         seen[number] = stamp;
         if (member.is_required()) ++entry.required_count;
         const field_definition& definition = group.of->field(number);
-        if (!is_free(definition.kind) && !has_form(definition.kind, message.value(here))) {
+        if (!has_form_in_message(definition.kind, message.value(here))) {
             note(stage::entries, 0, at, reject_reason::incorrect_format, here.tag);
         } else if (definition.has_values && !is_listed_value(*group.of, definition, message.value(here))) {
             note(stage::entries, 0, at, reject_reason::value_out_of_range, here.tag);

@@ -100,6 +100,7 @@ class validator {
 
     void begin(const field_index& message) noexcept;
     void check_fields(const field_index& message) noexcept;
+    [[nodiscard]] std::size_t check_field(const field_index& message, std::size_t at) noexcept;
     void check_place(field_place place, std::uint32_t tag, std::size_t at) noexcept;
     void check_unknown(const field_index& message, std::size_t at, stage when) noexcept;
     /// @return The index of the field behind it, and behind its entries if it counts a group.
@@ -112,6 +113,9 @@ class validator {
     void check_required(const field_index& message, const container& in, const stamps& seen, std::uint32_t stamp,
                         stage when, std::size_t at) noexcept;
     void check_bad_fields(const field_index& message) noexcept;
+    [[nodiscard]] container& in_place(field_place place) noexcept {
+        return place == field_place::body ? fields_ : place == field_place::header ? header_ : trailer_;
+    }
     [[nodiscard]] field_place place_of(std::uint32_t tag) const noexcept;
     [[nodiscard]] const dictionary* application_of(const field_index& message) const noexcept;
     [[nodiscard]] bool allows(std::uint32_t unknown_tag) const noexcept;

@@ -2,13 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/random.hpp"
 #include "base/test_seed.hpp"
+#include "fix/dictionary/quick_form.hpp"
 #include "fix/dictionary/test_dictionary.hpp"
 #include "fix/dictionary/validator.hpp"
 
@@ -166,6 +169,60 @@ TEST_F(fix_random_message, is_sound_and_one_change_makes_one_problem) {
         ++changes[5];
     }
     for (int kind = 0; kind < 6; ++kind) EXPECT_GT(changes[static_cast<std::size_t>(kind)], 100) << kind;
+}
+
+// Eight characters at a time, and one at a time: values of a data type, with a character changed in most of them.
+TEST(fix_value_form, is_the_same_by_eight_characters_at_a_time) {
+    const std::uint64_t seed = base::test_seed();
+    SCOPED_TRACE("CORRO_SEED=" + std::to_string(seed));
+    base::prng random(seed);
+    constexpr std::string_view examples[] = {"0",
+                                             "-1",
+                                             "12345678",
+                                             "-12345678",
+                                             "123456789",
+                                             "1.5",
+                                             "-0.25",
+                                             ".5",
+                                             "5.",
+                                             "4500.25",
+                                             "12345.678",
+                                             "Y",
+                                             "AB",
+                                             "20260228",
+                                             "20240229",
+                                             "19000229",
+                                             "20000229",
+                                             "20261231-23:59:60",
+                                             "20260105-08:00:00.123",
+                                             "20260105-08:00:00.1",
+                                             "20260105-08:00:00.1234567",
+                                             "20260105-08:00:00.12345678",
+                                             "20260105-08:00:00.123456789",
+                                             "20260105-08:00:00.1234567890",
+                                             "202611w5"};
+    constexpr std::string_view characters = "00112233456789.-:/;=aw\x7f\x80\xba\xc5\xff";
+    std::size_t sound_count = 0;
+    std::size_t count = 0;
+    for (int i = 0; i < 60'000; ++i) {
+        std::string value(examples[random.below(std::size(examples))]);
+        for (std::uint64_t k = random.below(4); k != 0; --k) {
+            value[random.below(value.size())] = characters[random.below(characters.size())];
+        }
+        if (random.below(8) == 0) value.resize(1 + random.below(value.size()));
+        // In memory that ends where a frame does.
+        const std::string frame = value + "\x01" + "10=000\x01";
+        const std::vector<char> exact(frame.begin(), frame.end());
+        const std::string_view here(exact.data(), value.size());
+        for (int kind = 0; kind <= static_cast<int>(value_kind::day); ++kind) {
+            const bool is_sound = has_form(static_cast<value_kind>(kind), here);
+            ASSERT_EQ(has_form_in_message(static_cast<value_kind>(kind), here), is_sound) << kind << ": " << value;
+            sound_count += is_sound;
+            ++count;
+        }
+    }
+    EXPECT_GT(sound_count, count / 10);
+    EXPECT_LT(sound_count, count / 2);
 }
 
 // Whatever bytes a message has: some problem or none, and nothing of it stays for the next one.
