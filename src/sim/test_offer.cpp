@@ -13,6 +13,7 @@ constexpr std::string_view threads = "a world in memory has one thread";
 constexpr std::string_view files = "io::file_system opens files of the process; io::storage is the disk of the world";
 constexpr std::string_view descriptors = "there are no descriptors of a kernel to pass on";
 constexpr std::string_view processes = "processes and signals are the kernel's";
+constexpr std::string_view memory = "processes of a world in memory share none: a stream by shm: reports not supported";
 constexpr std::string_view time = "time stands still while a task polls";
 constexpr std::string_view names = "the names are those that the world was given";
 
@@ -49,6 +50,9 @@ constexpr auto exceptions = std::to_array<exception_of>({
     {"remote", "", threads},
     {"resolving", "localhost_is_found_and_nonsense_is_not", names},
     {"resolving", "stopped_lookup_ends_at_once_and_the_context_may_go", names},
+    {"shm_liars", "", memory},
+    {"shm_processes", "", memory},
+    {"shm_streams", "", memory},
     {"signals", "sent_to_another_thread_wakes_a_sleeping_loop", threads},
     {"tcp", "acceptor_survives_descriptor_exhaustion_and_recovers", descriptors},
     {"tcp", "closing_an_acceptor_that_waits_for_a_descriptor_ends_accept", descriptors},

@@ -2,7 +2,7 @@
 //
 // A backend owns descriptors (sockets), starts operations on them, and reports their end by `context::complete`. It
 // reads no clock. Tasks never see it; `tcp_stream` and its like stand on top. What a backend owes is written
-// down in docs/design/io_backends.md.
+// down in docs/design/io_backends.md. A descriptor that needs no kernel has another `device`: see io/shm.
 //
 // Threads: the context's thread, except `wake`.
 // Cost:    one virtual call per operation started; none per resumption.
@@ -28,6 +28,7 @@
 namespace corro::io {
 
 class context;
+class device;
 class file_operation;
 
 namespace detail {
@@ -63,11 +64,16 @@ enum class socket_option : std::uint8_t {
     peer_user,            // only read: the user id of the process that connected a Unix socket
 };
 
-/// A socket as its backend knows it. Each backend derives its own.
+/// A socket as its device knows it. Each device derives its own.
 struct descriptor {
-    explicit descriptor(context& on) noexcept : owner(&on) {}
+    /// One of the context's backend.
+    explicit descriptor(context& on) noexcept;
+    /// One of another device of the context.
+    descriptor(context& on, device& served_by) noexcept : owner(&on), by(&served_by) {}
     /// The context that it belongs to.
     context* owner;
+    /// What carries out its operations.
+    device* by;
     /// While a task pauses before it accepts again, because descriptors have run out: its pause. Otherwise null.
     detail::accept_pause* pause = nullptr;
 
@@ -135,17 +141,67 @@ class operation : public ready_item, public stop_callback {
     static void on_stop(stop_callback& self) noexcept;
 };
 
+/// What carries out the operations of open descriptors: the backend of their context, or memory that it shares with
+/// other processes (`memory_device`).
+class device {
+ public:
+    device() noexcept = default;
+    device(const device&) = delete;
+    device& operator=(const device&) = delete;
+    virtual ~device() = default;
+
+    // Set-up calls: done at once, never waiting, never throwing.
+    /// Sets an option, in the option's own unit. @error what the system reports.
+    [[nodiscard]] virtual std::error_code set_option(descriptor& on, socket_option option, int value) noexcept = 0;
+    /// Reads an option, in the option's own unit. @error what the system reports.
+    [[nodiscard]] virtual std::expected<int, std::error_code> get_option(descriptor& on,
+                                                                         socket_option option) noexcept = 0;
+    /// The address of the socket. @error what the system reports.
+    [[nodiscard]] virtual std::expected<socket_address, std::error_code> local_address(descriptor& on) noexcept = 0;
+    /// The address of the peer. @error not_connected and what else the system reports.
+    [[nodiscard]] virtual std::expected<socket_address, std::error_code> remote_address(descriptor& on) noexcept = 0;
+    /// Ends the sending direction. @error what the system reports.
+    [[nodiscard]] virtual std::error_code shutdown_send(descriptor& on) noexcept = 0;
+
+    /// Gives up the descriptor and hands out its file. @pre Nothing is parked on it (asserted). @return -1 where there
+    /// is none; then nothing was given up.
+    [[nodiscard]] virtual int detach(descriptor& on) noexcept = 0;
+
+    /// Closes the descriptor. Operations parked on it complete with operation_canceled.
+    virtual void close(descriptor& on) noexcept = 0;
+
+    /// Starts an operation. @return true if it completed at once (status, bytes and accepted are set); false if it is
+    /// parked and will be reported by `context::complete`.
+    [[nodiscard]] virtual bool start(operation& what) noexcept = 0;
+
+    /// Sends what the system takes now, without waiting. @return false: it takes nothing now, or the device has no
+    /// such way; then nothing was sent, and a send that is started may wait.
+    [[nodiscard]] virtual bool try_send(operation& /*what*/) noexcept { return false; }
+
+    /// Asks a parked operation to end. It completes as canceled or with the result that it reached meanwhile; either
+    /// now or later, but without waiting for a peer.
+    virtual void cancel(operation& what) noexcept = 0;
+
+    /// Forgets a parked operation whose frame is destroyed. Only while the context is destroyed, after `tear_down`.
+    virtual void abandon(operation& what) noexcept = 0;
+};
+
+/// Memory that other processes write. No kernel reports what they write: the loop looks.
+class memory_device : public device {
+ public:
+    /// Completes the operations that can complete. @return whether there were any.
+    [[nodiscard]] virtual bool look() noexcept = 0;
+    /// The loop is about to sleep: from now on the other processes wake it. @return false: an operation has completed
+    /// meanwhile, so the loop must not sleep.
+    [[nodiscard]] virtual bool prepare_sleep() noexcept = 0;
+};
+
 /// A kernel, real or simulated, for one context.
-class backend {
+class backend : public device {
  public:
     /// No backend's descriptor is larger than this (asserted where they are defined): with its handle, what an open
     /// socket costs beside the kernel's own memory.
     static constexpr std::size_t socket_bytes_max = 128;
-
-    backend() noexcept = default;
-    backend(const backend&) = delete;
-    backend& operator=(const backend&) = delete;
-    virtual ~backend() = default;
 
     /// "epoll", "uring" and so on.
     [[nodiscard]] virtual std::string_view name() const noexcept = 0;
@@ -160,18 +216,6 @@ class backend {
     [[nodiscard]] virtual std::error_code bind(descriptor& on, const socket_address& address) noexcept = 0;
     /// Starts to take connections, of which `backlog` may wait. @error what the system reports.
     [[nodiscard]] virtual std::error_code listen(descriptor& on, int backlog) noexcept = 0;
-    /// Sets an option, in the option's own unit. @error what the system reports.
-    [[nodiscard]] virtual std::error_code set_option(descriptor& on, socket_option option, int value) noexcept = 0;
-    /// Reads an option, in the option's own unit. @error what the system reports.
-    [[nodiscard]] virtual std::expected<int, std::error_code> get_option(descriptor& on,
-                                                                         socket_option option) noexcept = 0;
-    /// The address of the socket. @error what the system reports.
-    [[nodiscard]] virtual std::expected<socket_address, std::error_code> local_address(descriptor& on) noexcept = 0;
-    /// The address of the peer. @error not_connected and what else the system reports.
-    [[nodiscard]] virtual std::expected<socket_address, std::error_code> remote_address(descriptor& on) noexcept = 0;
-    /// Ends the sending direction. @error what the system reports.
-    [[nodiscard]] virtual std::error_code shutdown_send(descriptor& on) noexcept = 0;
-
     /// Two sockets that are connected to each other; `kind` is unix_stream or unix_datagram.
     [[nodiscard]] virtual std::expected<std::pair<descriptor*, descriptor*>, std::error_code> open_pair(
         transport kind) noexcept = 0;
@@ -180,28 +224,6 @@ class backend {
                                                          bool joined) noexcept = 0;
     /// Takes over a connected or bound file of the operating system. @error not_supported where there is none.
     [[nodiscard]] virtual std::expected<descriptor*, std::error_code> adopt(int file) noexcept = 0;
-    /// Gives up the descriptor and hands out its file. @pre Nothing is parked on it (asserted). @return -1 where there
-    /// is none; then nothing was given up.
-    [[nodiscard]] virtual int detach(descriptor& on) noexcept = 0;
-
-    /// Closes the descriptor. Operations parked on it complete with operation_canceled.
-    virtual void close(descriptor& on) noexcept = 0;
-
-    /// Starts an operation. @return true if it completed at once (status, bytes and accepted are set); false if it is
-    /// parked and will be reported by `context::complete`.
-    [[nodiscard]] virtual bool start(operation& what) noexcept = 0;
-
-    /// Sends what the system takes now, without waiting. @return false: it takes nothing now, or the backend has no
-    /// such way; then nothing was sent, and a send that is started may wait.
-    [[nodiscard]] virtual bool try_send(operation& /*what*/) noexcept { return false; }
-
-    /// Asks a parked operation to end. It completes as canceled or with the result that it reached meanwhile; either
-    /// now or later, but without waiting for a peer.
-    virtual void cancel(operation& what) noexcept = 0;
-
-    /// Forgets a parked operation whose frame is destroyed. Only while the context is destroyed, after `tear_down`.
-    virtual void abandon(operation& what) noexcept = 0;
-
     /// Starts a call on a file, to be reported by `file_operation::finished`, from within `wait` or `dispatch_one`.
     /// @return false if this backend has no way of its own for it: then a thread does it.
     [[nodiscard]] virtual bool start_file(file_operation&) noexcept { return false; }

@@ -20,7 +20,7 @@ platform& platform_of(const context_options& options) noexcept {
 
 void operation::on_stop(stop_callback& self) noexcept {
     auto& stopped = static_cast<operation&>(self);
-    stopped.target->owner->io().cancel(stopped);
+    stopped.target->by->cancel(stopped);
 }
 
 context::context(context_options options) : context(platform_of(options).make_backend(), options) {}
@@ -123,6 +123,22 @@ void context::resume_ready() noexcept {
     }
 }
 
+/// Whether it is time to ask the kernel for events. @param looks  How many looks at the memory this one counts for.
+bool context::is_kernel_due(unsigned looks) noexcept {
+    if (backend_->parked_count() == 0) return false;
+    if (memory_ == nullptr) return true;
+    looks_count_ += looks;
+    if (looks_count_ < looks_per_kernel_call) return false;
+    looks_count_ = 0;
+    return true;
+}
+
+/// While tasks are ready: takes in what has arrived, without waiting.
+void context::look_around() noexcept {
+    if (memory_ != nullptr) static_cast<void>(memory_->look());
+    if (is_kernel_due(looks_per_turn)) backend_->wait(std::chrono::nanoseconds(0));
+}
+
 void context::turn() noexcept {
     resume_ready();
     if (until_ && until_.done()) return;
@@ -149,7 +165,7 @@ void context::turn() noexcept {
     }
     if (!ready_.empty()) {
         // Tasks are ready. Still polls for I/O once if a task waits for it.
-        if (backend_->parked_count() != 0) backend_->wait(std::chrono::nanoseconds(0));
+        look_around();
         return;
     }
     if (until_ == nullptr && is_idle()) return;
@@ -164,7 +180,8 @@ void context::poll_or_sleep(steady_time now) noexcept {
         const steady_time idle_since = now;
         while (now - idle_since < busy_poll_) {
             if (!timers_.empty() && timers_.next_due() <= now) return;
-            backend_->wait(nanoseconds(0));
+            if (memory_ != nullptr && memory_->look()) return;
+            if (memory_ == nullptr || is_kernel_due(1)) backend_->wait(nanoseconds(0));
             if (!ready_.empty() || backend_->collected_count() != 0) return;
             if (deliveries_.load(std::memory_order_relaxed) != nullptr) return;
             now = platform_->now();
@@ -174,6 +191,7 @@ void context::poll_or_sleep(steady_time now) noexcept {
             if (timeout.count() <= 0) return;
         }
     }
+    if (memory_ != nullptr && !memory_->prepare_sleep()) return;
     remote_item* none = nullptr;
     if (!deliveries_.compare_exchange_strong(none, asleep(), std::memory_order_acq_rel, std::memory_order_relaxed)) {
         return;

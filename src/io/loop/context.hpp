@@ -19,6 +19,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "io/loop/backend.hpp"
 #include "io/loop/detail/ready.hpp"
@@ -59,6 +60,11 @@ class context {
 
     /// Combinators that start their children within one another, on one stack; those within go through the ready queue.
     static constexpr unsigned nested_starts_max = 128;
+    /// With shared memory, a loop that does not sleep looks at the memory this often before it asks the kernel: a look
+    /// takes some 10 ns, asking the kernel 300 and more.
+    static constexpr unsigned looks_per_kernel_call = 64;
+    /// A turn that resumes tasks counts as this many, since it takes that much longer.
+    static constexpr unsigned looks_per_turn = 8;
     /// Tasks that may wait for one another in a chain when the outermost is destroyed unfinished, as with the context:
     /// frames are destroyed within one another, on a stack of 8 MiB.
     static constexpr unsigned unfinished_chain_max = 10'000;
@@ -135,6 +141,10 @@ class context {
 
     [[nodiscard]] timer_wheel& timers() noexcept { return timers_; }
     [[nodiscard]] backend& io() noexcept { return *backend_; }
+    /// The memory that it shares with other processes; null until `share_memory`.
+    [[nodiscard]] memory_device* memory() noexcept { return memory_.get(); }
+    /// From now on the loop looks at `by` too, which it then asks the kernel less often for. @pre It has none.
+    void share_memory(std::unique_ptr<memory_device> by) noexcept { memory_ = std::move(by); }
     [[nodiscard]] bool tearing_down() const noexcept { return tearing_down_; }
 
     /// Starts a child on its parent's stack. @return false if too many starts are nested, so that this one must go
@@ -177,6 +187,8 @@ class context {
     }
     void turn() noexcept;
     void resume_ready() noexcept;
+    void look_around() noexcept;
+    [[nodiscard]] bool is_kernel_due(unsigned looks) noexcept;
     void poll_or_sleep(steady_time now) noexcept;
     bool take_in(remote_item* newest_first, bool slept) noexcept;
     [[nodiscard]] bool is_idle() const noexcept;
@@ -201,6 +213,8 @@ class context {
     std::chrono::nanoseconds busy_poll_;
     platform* platform_;
     std::unique_ptr<backend> backend_;
+    std::unique_ptr<memory_device> memory_;
+    unsigned looks_count_ = 0;  // at the memory, since the kernel was last asked
     std::unique_ptr<task_scope> roots_;
     timer_wheel timers_;
     std::string backend_notice_;
@@ -227,8 +241,10 @@ class work_guard {
     context* held_;
 };
 
+inline descriptor::descriptor(context& on) noexcept : descriptor(on, on.io()) {}
+
 inline operation::~operation() {
-    if (parked) target->owner->io().abandon(*this);
+    if (parked) target->by->abandon(*this);
 }
 
 }  // namespace corro::io

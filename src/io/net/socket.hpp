@@ -74,7 +74,7 @@ class socket_base {
     [[nodiscard]] descriptor* release() noexcept { return std::exchange(descriptor_, nullptr); }
     ~socket_base() { close(); }
 
-    [[nodiscard]] backend& io() const noexcept { return descriptor_->owner->io(); }
+    [[nodiscard]] device& io() const noexcept { return *descriptor_->by; }
     [[nodiscard]] descriptor* get() const noexcept { return descriptor_; }
     [[nodiscard]] std::expected<socket_address, std::error_code> local_address() const noexcept {
         if (descriptor_ == nullptr) return std::unexpected(std::make_error_code(std::errc::bad_file_descriptor));
@@ -99,7 +99,7 @@ class shutdown_awaiter {
     void await_suspend(std::coroutine_handle<>) const noexcept {}
     [[nodiscard]] std::error_code await_resume() const noexcept {
         if (on_ == nullptr) return std::make_error_code(std::errc::bad_file_descriptor);
-        return on_->owner->io().shutdown_send(*on_);
+        return on_->by->shutdown_send(*on_);
     }
 
  private:

@@ -1,7 +1,7 @@
 // `transport_stream`: a connected stream whose kind is chosen at run time, without a cost for the kernel's own streams.
 //
-// TCP and Unix sockets are read and written directly, without a coroutine frame and without a virtual call. Streams
-// over them (TLS, WebSocket, a test's memory) go through `any_stream`.
+// TCP, Unix sockets and shared memory are read and written directly, without a coroutine frame and without a virtual
+// call. Streams over them (TLS, WebSocket, a test's memory) go through `any_stream`.
 //
 //     io::io_result read;
 //     if (io::stream_socket* const socket = stream.socket()) {
@@ -21,6 +21,7 @@
 #include "io/net/stream.hpp"
 #include "io/net/tcp.hpp"
 #include "io/net/unix_socket.hpp"
+#include "io/shm/shm_stream.hpp"
 #include "io/task/task.hpp"
 
 namespace corro::io {
@@ -30,14 +31,16 @@ class transport_stream {
  public:
     explicit transport_stream(tcp_stream s) noexcept : held_(std::move(s)) {}
     explicit transport_stream(unix_stream s) noexcept : held_(std::move(s)) {}
+    explicit transport_stream(shm_stream s) noexcept : held_(std::move(s)) {}
     /// A stream over others. Deduced, so that overload resolution does not ask whether this type makes an any_stream,
     /// which depends on this.
     template <std::same_as<any_stream> Layered>
     explicit transport_stream(Layered s) noexcept : held_(std::move(s)) {}
 
-    /// The kernel's stream if there is nothing between; otherwise nullptr, and `layered()` is there.
+    /// The stream of a device if there is nothing between; otherwise nullptr, and `layered()` is there.
     [[nodiscard]] stream_socket* socket() noexcept {
         if (auto* const tcp = std::get_if<tcp_stream>(&held_)) return tcp;
+        if (auto* const shared = std::get_if<shm_stream>(&held_)) return shared;
         return std::get_if<unix_stream>(&held_);
     }
     /// @pre `socket()` is nullptr.
@@ -60,7 +63,7 @@ class transport_stream {
     }
 
  private:
-    std::variant<tcp_stream, unix_stream, any_stream> held_;
+    std::variant<tcp_stream, unix_stream, shm_stream, any_stream> held_;
 };
 
 }  // namespace corro::io

@@ -16,12 +16,12 @@ std::expected<udp_socket, std::error_code> udp_socket::open(context& on, endpoin
 
 std::error_code udp_socket::join_group(const endpoint& group, std::uint32_t interface) noexcept {
     if (!is_open()) return std::make_error_code(std::errc::bad_file_descriptor);
-    return io().set_membership(*get(), group, interface, true);
+    return get()->owner->io().set_membership(*get(), group, interface, true);
 }
 
 std::error_code udp_socket::leave_group(const endpoint& group, std::uint32_t interface) noexcept {
     if (!is_open()) return std::make_error_code(std::errc::bad_file_descriptor);
-    return io().set_membership(*get(), group, interface, false);
+    return get()->owner->io().set_membership(*get(), group, interface, false);
 }
 
 std::expected<endpoint, std::error_code> udp_socket::local_endpoint() const noexcept {

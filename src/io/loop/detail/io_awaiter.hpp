@@ -39,7 +39,7 @@ namespace corro::io::detail {
     context& on = *what.target->owner;
     CORRO_ASSERT(&on == around.where, "a socket is used by tasks of its own context");
     what.waiter = self;
-    if (on.io().start(what)) {
+    if (what.target->by->start(what)) {
         if (on.may_continue_inline(what)) [[likely]]
             return false;
         // The task has used up its credit; the others come first.

@@ -45,6 +45,14 @@ class kept {
         if (what_ != nullptr && --counter() == 0) delete what_;
     }
 
+    /// Gives the reference to the caller, who returns it by `retake`.
+    [[nodiscard]] T* release() noexcept { return std::exchange(what_, nullptr); }
+    [[nodiscard]] static kept retake(T* released) noexcept {
+        kept taken;
+        taken.what_ = released;
+        return taken;
+    }
+
     [[nodiscard]] T* get() const noexcept { return what_; }
     T* operator->() const noexcept { return what_; }
     T& operator*() const noexcept { return *what_; }
