@@ -2,10 +2,12 @@
 // be the same for all subjects. `said` depends on the subject's other output, so that the compiler cannot remove work.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <list>
 #include <map>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -197,6 +199,15 @@ class facility_subject final : facility::event_consumer {
         : venue_({.orders_max = w.orders_max, .accounts_max = 64}, instruments_of(w), *this) {}
 
     void run(const operation& o) noexcept { venue_.apply(commands_.command_of(o)); }
+    /// As a facility with commands in its queue.
+    void run(std::span<const operation> all) noexcept {
+        while (!all.empty()) {
+            const std::size_t count = std::min(all.size(), queue_.size());
+            for (std::size_t i = 0; i < count; ++i) queue_[i] = commands_.command_of(all[i]);
+            venue_.apply(std::span(queue_).first(count));
+            all = all.subspan(count);
+        }
+    }
     [[nodiscard]] std::uint64_t agreed() const noexcept { return reader_.agreed(); }
     [[nodiscard]] std::uint64_t said() const noexcept { return reader_.said(); }
 
@@ -205,6 +216,7 @@ class facility_subject final : facility::event_consumer {
 
     event_reader reader_;
     command_maker commands_;
+    std::array<domain::command, 64> queue_;
     facility::facility venue_;
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "lab/matching/recorded.hpp"
@@ -82,11 +83,20 @@ struct pass {
 };
 
 template <class Subject>
+void run_all(Subject& subject, std::span<const operation> all) {
+    if constexpr (requires { subject.run(all); }) {
+        subject.run(all);
+    } else {
+        for (const operation& o : all) subject.run(o);
+    }
+}
+
+template <class Subject>
 pass time_whole(const workload& w) {
     pass result;
     const std::uint64_t before = allocated_bytes();
     const auto subject = std::make_unique<Subject>(w);
-    for (const operation& o : w.setup) subject->run(o);
+    run_all(*subject, w.setup);
     result.bytes = static_cast<double>(allocated_bytes() - before);
     std::uint64_t ns = 0;
     if (w.times_only_account_cancels) {
@@ -99,7 +109,7 @@ pass time_whole(const workload& w) {
         ns = clock().to_ns(ticks);
     } else {
         const std::uint64_t begin = thread_ns();
-        for (const operation& o : w.measured) subject->run(o);
+        run_all(*subject, w.measured);
         ns = thread_ns() - begin;
     }
     result.ns_per_operation = static_cast<double>(ns) / static_cast<double>(w.measured_orders);

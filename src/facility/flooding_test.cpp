@@ -16,6 +16,7 @@
 #include "facility/facility.hpp"
 #include "facility/orders/order_directory.hpp"
 #include "facility/recorder.hpp"
+#include "matching/engine.hpp"
 #include "risk/positions.hpp"
 
 namespace corro::facility::testing {
@@ -39,7 +40,8 @@ constexpr std::uint64_t key_that_the_client_guesses = 42;
 }
 
 [[nodiscard]] std::uint32_t passed_after(std::uint64_t hash_key, std::span<const std::uint64_t> names) {
-    order_directory directory(orders_max, 2, base::page_touch::no, hash_key);
+    matching::engine engine({.orders_max = orders_max, .accounts_max = 2, .touch = base::page_touch::no});
+    order_directory directory(engine.records(), orders_max, 2, base::page_touch::no, hash_key);
     std::uint32_t slot = 0;
     for (const std::uint64_t name : names) {
         directory[slot] = {.client_order = domain::client_order_id{name}, .account = domain::account_id{1}};

@@ -26,7 +26,7 @@ facility::state_machine::state_machine(const facility_options& options, std::spa
                .books_count = books_max(instruments, options),
                .window_bits = options.window_bits,
                .touch = options.touch}),
-      orders_(options.orders_max, options.accounts_max, options.touch, options.hash_key),
+      orders_(engine_.records(), options.orders_max, options.accounts_max, options.touch, options.hash_key),
       positions_(options.positions_max, books_max(instruments, options), options.hash_key),
       quotes_(options.positions_max, options.accounts_max),
       exposures_(options.positions_max, options.accounts_max),

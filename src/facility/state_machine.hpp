@@ -23,6 +23,7 @@
 #include "facility/facility.hpp"
 #include "facility/implied/implied_books.hpp"
 #include "facility/implied/order_matcher.hpp"
+#include "facility/limits.hpp"
 #include "facility/messages/message_writer.hpp"
 #include "facility/orders/order_amending.hpp"
 #include "facility/orders/order_cancels.hpp"
@@ -59,6 +60,12 @@ class facility::state_machine {
     void apply(const domain::command& command) noexcept;
     [[nodiscard]] bool opens_beyond(const domain::command& c, std::uint32_t orders_max) const noexcept;
     void expect(std::span<domain::prefetch_hint> coming) const noexcept { lookup_.prefetch(coming); }
+    [[nodiscard]] bool gains_by_looking_ahead() const noexcept {
+        return engine_.open_orders_count() >= look_ahead_orders_min;
+    }
+    void look_ahead(std::span<const domain::command> waiting) const noexcept {
+        lookup_.look_ahead(waiting, instruments_);
+    }
     [[nodiscard]] std::uint64_t state_hash() const;
 
     // Snapshots: snapshot.cpp.

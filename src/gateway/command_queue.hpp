@@ -116,6 +116,10 @@ class command_queue {
     /// Takes the oldest command; false when there is none.
     [[nodiscard]] bool try_pop(domain::command& into) noexcept { return commands_.try_pop(into); }
 
+    /// Commands that wait, oldest first; not all of them when they go across the end of the ring. Each may be read
+    /// until it is taken.
+    [[nodiscard]] std::span<const domain::command> waiting() noexcept { return commands_.peek(); }
+
     [[nodiscard]] bool empty() const noexcept { return commands_.empty(); }
 
     /// Set by every push; awaited by a consumer on the gateways' context.

@@ -278,13 +278,33 @@ class engine {
     [[nodiscard]] order_view order_at(std::uint32_t slot) const noexcept {
         return books_.view(books_.pool.index_of(slot));
     }
-    /// Prefetches an order.
+    /// The caller's records of orders. The engine neither reads nor writes them.
+    [[nodiscard]] order_records records() noexcept { return books_.pool.records(); }
+    /// Prefetches an order, and its record.
     void prefetch(std::uint32_t slot) const noexcept {
         __builtin_prefetch(&books_.pool[books_.pool.index_of(slot)], 1);
     }
     /// Prefetches the neighbours of an open order that will change soon.
     void prefetch_place(std::uint32_t slot) const noexcept {
         books_.pool.prefetch_neighbours(books_.pool.index_of(slot));
+    }
+    /// The slot of an id, whether it is open or not; `none` if there is no such slot. Reads no memory.
+    [[nodiscard]] std::uint32_t likely_slot_of(domain::order_id id) const noexcept {
+        return slot_of(id) < books_.pool.orders_capacity() ? slot_of(id) : none;
+    }
+    // The place of an order that will rest at a price, in three steps: each reads what the one before has fetched. Any
+    // price will do.
+
+    void prefetch_price(std::uint32_t book, domain::side side, domain::price_ticks price) const noexcept {
+        books_.sides[detail::side_index(book, side)].prefetch(detail::key_of(side, price));
+    }
+    void prefetch_level(std::uint32_t book, domain::side side, domain::price_ticks price) const noexcept {
+        const std::uint32_t level = books_.sides[detail::side_index(book, side)].find_near(detail::key_of(side, price));
+        __builtin_prefetch(&books_.pool[level], 1);
+    }
+    void prefetch_last(std::uint32_t book, domain::side side, domain::price_ticks price) const noexcept {
+        const std::uint32_t level = books_.sides[detail::side_index(book, side)].find_near(detail::key_of(side, price));
+        __builtin_prefetch(&books_.pool[books_.pool[level].prev], 1);
     }
     /// The level at which an open order rests.
     [[nodiscard]] level_state level_of(std::uint32_t slot) const noexcept {

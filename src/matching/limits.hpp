@@ -7,8 +7,8 @@
 
 namespace corro::matching {
 
-/// Open orders in one engine. Accounts, levels and orders share one index space that must stay below 2^30, because a
-/// price key and an index travel together in 63 bits.
+/// Open orders in one engine. Accounts, levels and orders, which take two indices each, share one index space that must
+/// stay below 2^30, because a price key and an index travel together in 63 bits.
 inline constexpr std::uint32_t orders_max = 1U << 28;
 
 /// Accounts in one engine; an account's number is its index.
@@ -28,7 +28,7 @@ inline constexpr std::uint32_t key_bits = 33;
 inline constexpr std::uint64_t key_bias = std::uint64_t{1} << (key_bits - 1);
 inline constexpr std::uint32_t index_bits = 30;
 
-static_assert(2 * std::uint64_t{orders_max} + accounts_max < (std::uint64_t{1} << index_bits),
+static_assert(3 * std::uint64_t{orders_max} + accounts_max + 1 < (std::uint64_t{1} << index_bits),
               "every node has an index");
 static_assert(domain::price_ticks_max < static_cast<std::int64_t>(key_bias), "every price has a key");
 static_assert(key_bits + index_bits == 63, "a key and an index fit a signed 64-bit integer");

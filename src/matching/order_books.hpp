@@ -259,6 +259,6 @@ struct order_books {
         for (const price_ladder& ladder : sides) a.require(ladder.is_sound());
     }
 };
-static_assert(sizeof(order_books) == 288, "`transfer` knows every member; then correct the size here");
+static_assert(sizeof(order_books) == 296, "`transfer` knows every member; then correct the size here");
 
 }  // namespace corro::matching::detail

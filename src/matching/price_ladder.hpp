@@ -137,6 +137,10 @@ class price_ladder {
 
     /// Hints that `key` will be looked up soon.
     void prefetch(std::uint64_t key) const noexcept { __builtin_prefetch(&levels_[position(key)]); }
+    /// The level at `key` if that is in the window, or 0.
+    [[nodiscard]] std::uint32_t find_near(std::uint64_t key) const noexcept {
+        return in_window(key) ? levels_[position(key)] : 0;
+    }
 
  private:
     [[nodiscard]] static constexpr std::size_t words_count(std::uint32_t bits) noexcept {

@@ -1,8 +1,8 @@
 // The facility's data of each open order beside the engine's, and the look-up of orders by clients' ids.
 //
-// A record has the slot that the engine assigned to the order. Two sets of names lead from a client's ids to slots:
-// client order id per account, and request number per session (the "sequencing id"). The number 0 is not an id in
-// either.
+// A record has the slot that the engine assigned to the order, and lies in the order's line there. Two sets of names
+// lead from a client's ids to slots: client order id per account, and request number per session (the "sequencing id").
+// The number 0 is not an id in either.
 //
 // Limits: as many orders as the engine holds.
 //
@@ -22,6 +22,7 @@
 #include "facility/limits.hpp"
 #include "facility/orders/expiry_queue.hpp"
 #include "facility/orders/order_names.hpp"
+#include "matching/order_record.hpp"
 
 namespace corro::facility {
 
@@ -29,19 +30,7 @@ namespace corro::facility {
 /// a client's id.
 inline constexpr std::uint8_t quote_mark = 0x80;
 
-struct order_record {
-    domain::client_order_id client_order{};
-    domain::session_id session{};
-    domain::account_id account{};
-    std::uint32_t request = 0;
-    std::uint32_t total = 0;     ///< lots, filled plus open
-    std::uint32_t position = 0;  ///< slot in risk::positions
-    domain::side side = domain::side::buy;
-    domain::time_in_force time_in_force = domain::time_in_force::day;
-    domain::self_match_prevention self_match = domain::self_match_prevention::none;
-    std::uint8_t flags = 0;
-};
-static_assert(sizeof(order_record) == 32, "two records in a cache line");
+using matching::order_record;
 
 /// Bits of `order_record::flags` beside domain::order_flag.
 namespace record_flag {
@@ -67,9 +56,10 @@ class order_directory {
  public:
     static constexpr std::uint32_t none = order_names::none;
 
-    order_directory(std::uint32_t orders_max, std::uint32_t accounts_max,
+    /// @param records  Of the engine, which must outlive the directory.
+    order_directory(matching::order_records records, std::uint32_t orders_max, std::uint32_t accounts_max,
                     base::page_touch touch = base::page_touch::yes, std::uint64_t hash_key = 0)
-        : records_(orders_max, touch),
+        : records_(records),
           waiting_(orders_max, touch),
           rare_(orders_max, touch),
           names_seen_(accounts_max),
@@ -127,9 +117,22 @@ class order_directory {
         by_client_order_.prefetch(f.account.value, f.client_order.value);
         if (f.enters) by_request_.prefetch(f.session.value, f.request);
     }
+    void prefetch_name(domain::account_id account, domain::client_order_id name) const noexcept {
+        by_client_order_.prefetch(account.value, name.value);
+    }
+    void prefetch_request(domain::session_id session, std::uint32_t request) const noexcept {
+        by_request_.prefetch(session.value, request);
+    }
+    /// The slot that `find` is likely to return. Reads no record.
+    [[nodiscard]] std::uint32_t likely(domain::account_id account, domain::client_order_id name) const noexcept {
+        return by_client_order_.likely(account.value, name.value);
+    }
+    [[nodiscard]] std::uint32_t likely(domain::session_id session, std::uint32_t request) const noexcept {
+        return by_request_.likely(session.value, request);
+    }
     /// Second step: prefetches the record of the order that `f` names. Returns its likely slot, or `none`.
     [[nodiscard]] std::uint32_t prefetch_record(const domain::prefetch_hint& f) const noexcept {
-        const std::uint32_t slot = by_client_order_.likely(f.account.value, f.client_order.value);
+        const std::uint32_t slot = likely(f.account, f.client_order);
         if (slot != none) __builtin_prefetch(&records_[slot]);
         return slot;
     }
@@ -242,7 +245,7 @@ class order_directory {
         if (older != none) by_request_.erase(session.value, request, older);
     }
 
-    base::large_array<order_record> records_;
+    matching::order_records records_;
     base::large_array<waiting_terms> waiting_;
     base::large_array<extended_terms> rare_;
     // The highest numbers that open orders have had, so that higher ones need no search; changes no result.
@@ -252,7 +255,7 @@ class order_directory {
     order_names by_request_;
     expiry_queue expiries_;
 };
-static_assert(sizeof(order_directory) == 64 + 5 * 24 + 2 * sizeof(order_names) && sizeof(waiting_terms) == 16 &&
+static_assert(sizeof(order_directory) == 64 + 8 + 4 * 24 + 2 * sizeof(order_names) && sizeof(waiting_terms) == 16 &&
                   sizeof(extended_terms) == 16,
               "the transfers know every member; then correct the size here");
 

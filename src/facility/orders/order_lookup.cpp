@@ -1,5 +1,7 @@
 #include "facility/orders/order_lookup.hpp"
 
+#include "facility/limits.hpp"
+
 namespace corro::facility {
 
 using domain::command;
@@ -30,6 +32,57 @@ void order_lookup::prefetch(std::span<domain::prefetch_hint> coming) const noexc
         engine_.prefetch_place(slot);
         orders_.prefetch_names(slot);
     }
+}
+
+// Step 0 reads no memory but the command, step 1 what step 0 has fetched, step 2 what step 1 has.
+template <int Step>
+[[gnu::always_inline]] inline void order_lookup::fetch(const command& c,
+                                                       const instrument_table& instruments) const noexcept {
+    if (c.kind == domain::command_kind::enter_order) {
+        if (Step == 0)
+            orders_.prefetch({.account = c.account,
+                              .session = c.session,
+                              .request = c.request(),
+                              .client_order = c.client_order,
+                              .enters = true});
+        const std::uint32_t book = instruments.book_of(c.instrument);
+        const domain::side side = c.order_terms().side;
+        const bool is_side = side == domain::side::buy || side == domain::side::sell;
+        if (book == instrument_table::none || !is_side) return;
+        const domain::price_ticks price = c.enter_order().price;
+        if (Step == 0) engine_.prefetch_price(book, side, price);
+        if (Step == 1) engine_.prefetch_level(book, side, price);
+        if (Step == 2) engine_.prefetch_last(book, side, price);
+        return;
+    }
+    if (c.kind != domain::command_kind::cancel_order && c.kind != domain::command_kind::amend_order) return;
+    if (c.named_order().value != 0) {
+        const std::uint32_t slot = engine_.likely_slot_of(c.named_order());
+        if (slot == none) return;
+        if (Step == 0) engine_.prefetch(slot);
+        if (Step != 1) return;
+        engine_.prefetch_place(slot);
+        orders_.prefetch_names(slot);
+        return;
+    }
+    const bool by_request = c.named_request() != 0;
+    if (Step == 0) {
+        by_request ? orders_.prefetch_request(c.session, c.named_request())
+                   : orders_.prefetch_name(c.account, c.client_order);
+        return;
+    }
+    const std::uint32_t slot =
+        by_request ? orders_.likely(c.session, c.named_request()) : orders_.likely(c.account, c.client_order);
+    if (slot == none) return;
+    if (Step == 1) return engine_.prefetch(slot);
+    engine_.prefetch_place(slot);
+    orders_.prefetch_names(slot);
+}
+
+void order_lookup::look_ahead(std::span<const command> waiting, const instrument_table& instruments) const noexcept {
+    if (waiting.size() > look_ahead_step) fetch<2>(waiting[look_ahead_step], instruments);
+    if (waiting.size() > 2 * look_ahead_step) fetch<1>(waiting[2 * look_ahead_step], instruments);
+    if (waiting.size() > 3 * look_ahead_step) fetch<0>(waiting[3 * look_ahead_step], instruments);
 }
 
 }  // namespace corro::facility

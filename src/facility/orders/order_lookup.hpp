@@ -8,6 +8,7 @@
 #include "domain/prefetch_hint.hpp"
 #include "domain/reject_reason.hpp"
 #include "domain/types.hpp"
+#include "facility/definitions/instrument_table.hpp"
 #include "facility/orders/order_directory.hpp"
 #include "matching/engine.hpp"
 
@@ -31,6 +32,8 @@ class order_lookup {
     }
     /// facility::expect.
     void prefetch(std::span<domain::prefetch_hint> coming) const noexcept;
+    /// facility::look_ahead.
+    void look_ahead(std::span<const domain::command> waiting, const instrument_table& instruments) const noexcept;
 
  private:
     [[nodiscard]] result find_by_id(const domain::command& c, domain::order_id order) const noexcept {
@@ -45,6 +48,8 @@ class order_lookup {
         return {slot, reject_reason::none};
     }
     [[nodiscard]] result find_by_name(const domain::command& c, std::uint32_t target_request) const noexcept;
+    template <int Step>
+    void fetch(const domain::command& c, const instrument_table& instruments) const noexcept;
 
     const matching::engine& engine_;
     const order_directory& orders_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <span>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -169,9 +170,12 @@ io::task<void> facility_thread::take_commands() {
 bool facility_thread::take_batch() noexcept {
     const std::uint64_t released_before = host_->released_count();
     host_->release();
+    const std::span<const domain::command> waiting = commands_.waiting();
     domain::command command;
     std::size_t count = 0;
-    while (count < commands_batch_max && has_room_for_command() && commands_.try_pop(command)) {
+    while (count < commands_batch_max && has_room_for_command()) {
+        if (count < waiting.size()) host_->state().look_ahead(waiting.subspan(count));
+        if (!commands_.try_pop(command)) break;
         const bool taken = host_->execute(command);
         if (!taken && journal_ != nullptr) [[unlikely]]
             journal_->note_failure();
