@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/corro/desk/price_text.hpp"
 #include "commands.hpp"
-#include "market_view.hpp"
 #include "past.hpp"
 
 namespace corro::app {

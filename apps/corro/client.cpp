@@ -237,7 +237,7 @@ int run_client(const client_options& options) {
     settings.feed = parse_address(options.feed.empty() ? market.feed : options.feed);
     settings.snapshot = parse_address(options.snapshot.empty() ? market.snapshot : options.snapshot);
     settings.symbol = options.symbol;
-    const bool picture = !options.plain && is_terminal();
+    const bool picture = !options.plain && can_show_pictures("corro client");
     std::string headline =
         fmt::format("corro client   {}   {}", by_fix ? options.fix_name : chosen.account->name, address);
     const std::string why = io::block_on(context, trade(std::move(settings), picture, std::move(headline)));

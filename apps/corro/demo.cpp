@@ -158,27 +158,30 @@ std::string hexadecimal(const wire::api_key& key) {
     return text;
 }
 
-void print_how_to_connect(const node::configuration& c, const node::venue& exchange) {
-    fmt::print("order entry  {}   Corro Binary, docs/spec/corro_binary.md\n",
-               exchange.order_entry_endpoint().to_string());
+/// How to connect to the exchange, in lines.
+std::vector<std::string> how_to_connect(const node::configuration& c, const node::venue& exchange) {
+    std::vector<std::string> lines;
+    lines.push_back(fmt::format("order entry  {}   Corro Binary, docs/spec/corro_binary.md",
+                                exchange.order_entry_endpoint().to_string()));
     if (const auto fix = exchange.fix_endpoint()) {
-        fmt::print("FIX          {}   FIX 4.2, 4.4, 5.0; docs/spec/fix.md\n", fix->to_string());
+        lines.push_back(fmt::format("FIX          {}   FIX 4.2, 4.4, 5.0; docs/spec/fix.md", fix->to_string()));
     }
-    fmt::print("feed         {}   SoupBinTCP, docs/spec/market_data.md\n", exchange.feed_endpoint().to_string());
-    fmt::print("snapshots    {}\n", exchange.snapshot_endpoint().to_string());
+    lines.push_back(
+        fmt::format("feed         {}   SoupBinTCP, docs/spec/market_data.md", exchange.feed_endpoint().to_string()));
+    lines.push_back(fmt::format("snapshots    {}", exchange.snapshot_endpoint().to_string()));
     for (const gateway::account& a : c.accounts) {
         if (a.name == traffic_account) continue;
-        fmt::print("log on as    account {} ({}), {} sessions, key {}\n", a.id.value, a.name, a.sessions_count,
-                   hexadecimal(a.key));
+        lines.push_back(fmt::format("log on as    account {} ({}), {} sessions, key {}", a.id.value, a.name,
+                                    a.sessions_count, hexadecimal(a.key)));
     }
     for (const gateway::account& a : c.accounts) {
         for (const std::string& name : a.fix_names) {
             if (name.empty()) continue;
-            fmt::print("by FIX       SenderCompID {}, TargetCompID {}, Password: the key of {}\n", name, c.fix_comp_id,
-                       a.name);
+            lines.push_back(fmt::format("by FIX       SenderCompID {}, TargetCompID {}, Password: the key of {}", name,
+                                        c.fix_comp_id, a.name));
         }
     }
-    std::fflush(stdout);
+    return lines;
 }
 
 int demo(const demo_options& options) {
@@ -195,7 +198,9 @@ int demo(const demo_options& options) {
             fmt::format("{}: the demonstration needs an account named \"{}\"", options.config, traffic_account));
     }
     exchange_thread venue(configuration);
-    print_how_to_connect(configuration, venue.exchange());
+    const std::vector<std::string> details = how_to_connect(configuration, venue.exchange());
+    for (const std::string& line : details) fmt::print("{}\n", line);
+    std::fflush(stdout);
 
     io::context context;
     traffic t{context, venue.exchange().order_entry_endpoint(), *account, options, {}, {}, 0};
@@ -208,10 +213,10 @@ int demo(const demo_options& options) {
     settings.feed = venue.exchange().feed_endpoint();
     settings.snapshot = venue.exchange().snapshot_endpoint();
     settings.seconds = options.seconds;
-    settings.picture = !options.plain && is_terminal();
-    settings.headline = fmt::format("corro demo   order entry {}   feed {}   snapshots {}",
-                                    venue.exchange().order_entry_endpoint().to_string(), settings.feed.to_string(),
-                                    settings.snapshot.to_string());
+    settings.picture = !options.plain && can_show_pictures("corro demo");
+    settings.headline = fmt::format("corro demo   order entry {}   feed {}",
+                                    venue.exchange().order_entry_endpoint().to_string(), settings.feed.to_string());
+    settings.details = details;
     const watch_result result = io::block_on(context, run_demo(&t, std::move(settings)));
     venue.close();
     print_report(venue.exchange(), true);

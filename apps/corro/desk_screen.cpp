@@ -5,14 +5,40 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
+#include <vector>
+
+#include "apps/corro/desk/desk_command.hpp"
 
 namespace corro::app {
 namespace {
 
-constexpr int tape_width = 42;
 constexpr std::string_view prompt = "> ";
-constexpr std::string_view keys_line =
-    "TAB completes, or shows the next instrument   F2 buys  F3 sells  F8 cancels all   help explains   quit leaves";
+constexpr std::string_view keys_line = "TAB completes   F2 buys  F3 sells  F8 cancels all   ? keys   help   quit";
+
+const std::vector<std::string>& keys_page() {
+    static const std::vector<std::string> lines{
+        "TAB           complete the word; on an empty line: show the next instrument",
+        "F2, F3        type an order to buy at the best bid, to sell at the best ask",
+        "F8            cancel all own orders",
+        "up, down      earlier lines, later lines",
+        "Ctrl-A, E, U  begin of the line, its end, clear it",
+        "?, F1         this page; \"?\" on an empty line",
+        "Ctrl-C        leave",
+        "",
+        "Type \"help\" for the commands, \"help buy\" for one of them.",
+        "The ladder has the prices in the middle, bids on the left, asks on the right. \"i\" marks a",
+        "price that is implied by other instruments. \"(3 empty)\" stands for 3 prices without orders."};
+    return lines;
+}
+
+/// The lines of "help" and of "help WORD", which need more room than the messages have; empty for another line.
+std::vector<std::string> help_page(const std::string& line, const trading_desk& desk) {
+    const auto parsed = desk::parse(line, desk.instruments(), desk.selected());
+    if (!parsed) return {};
+    const auto* const wanted = std::get_if<desk::help_request>(&*parsed);
+    return wanted == nullptr ? std::vector<std::string>() : desk::help(wanted->topic);
+}
 
 constexpr int ctrl(char letter) noexcept {
     return letter - 'a' + 1;
@@ -53,6 +79,14 @@ void desk_screen::complete(trading_desk& desk) {
 bool desk_screen::handle_keys(trading_desk& desk) {
     bool any = false;
     for (int key = terminal_.key(); key != -1; key = terminal_.key(), any = true) {
+        if (key != KEY_RESIZE && !page_.empty()) {
+            page_.clear();
+            continue;
+        }
+        if (key == KEY_F(1) || (key == '?' && line_.text().empty())) {
+            page_ = keys_page();
+            continue;
+        }
         switch (key) {
             case KEY_UP:
             case ctrl('p'): line_.older(); break;
@@ -80,7 +114,8 @@ bool desk_screen::handle_keys(trading_desk& desk) {
             case '\r': {
                 const std::string line = line_.enter();
                 if (!line.empty()) add(std::string(prompt) + line);
-                desk.execute(line);
+                page_ = help_page(line, desk);
+                if (page_.empty()) desk.execute(line);
                 break;
             }
             default:
@@ -89,6 +124,20 @@ bool desk_screen::handle_keys(trading_desk& desk) {
         }
     }
     return any;
+}
+
+// The end of the messages, in lines of the terminal's width.
+std::vector<std::string_view> desk_screen::last_lines(std::size_t count, std::size_t width) const {
+    std::vector<std::string_view> lines;  // newest first
+    for (auto each = messages_.rbegin(); each != messages_.rend() && lines.size() < count && width != 0; ++each) {
+        const std::string_view text = *each;
+        const std::size_t parts = std::max<std::size_t>(1, (text.size() + width - 1) / width);
+        for (std::size_t part = parts; part-- > 0 && lines.size() < count;) {
+            lines.push_back(text.substr(part * width, width));
+        }
+    }
+    std::ranges::reverse(lines);
+    return lines;
 }
 
 void desk_screen::draw_orders(const trading_desk& desk, int row, int rows) {
@@ -103,26 +152,31 @@ void desk_screen::draw_orders(const trading_desk& desk, int row, int rows) {
 }
 
 void desk_screen::draw(const trading_desk& desk, const std::string& headline) {
+    if (!page_.empty()) {
+        terminal_.place_cursor(-1, 0);
+        return terminal_.put_page("Help", page_);
+    }
     terminal_.begin();
     const int rows = terminal_.rows();
     const int columns = terminal_.columns();
     terminal_.put(0, 0, headline + (desk.connected() ? "   connected" : "   NO CONNECTION"),
                   desk.connected() ? ink::bold : ink::ask_bold);
     // Divides the screen between market, orders and messages.
-    const int market_rows = std::max(4, (rows - 5) / 2);
+    const int market_rows = std::max(6, rows / 2);
     const int order_rows = std::max(2, (rows - 5) / 5);
     const domain::instrument* const shown = desk.selected() ? desk.find(*desk.selected()) : nullptr;
     if (shown != nullptr && desk.feed() != nullptr) {
-        terminal_.put(1, 0, market_view::summary(*desk.feed(), *shown), ink::bold);
-        const bool wide = columns >= 90;
-        const int width = wide ? columns - tape_width - 2 : columns;
-        const auto depth = static_cast<std::size_t>(std::max(1, (market_rows - 2) / 2));
-        terminal_.put_ladder(2, width, desk.view().ladder(*desk.feed(), *shown, depth));
-        if (wide) {
-            terminal_.put(2, width + 2, "last trades (UTC)", ink::bold);
-            int line = 3;
-            for (const tape_row& t : desk.view().tape(*shown, static_cast<std::size_t>(market_rows - 2))) {
-                terminal_.put(line++, width + 2, t.text, t.aggressor == domain::side::buy ? ink::bid : ink::ask);
+        terminal_.put(1, 0, market_view::table_heading(), ink::dim);
+        terminal_.put(2, 0, market_view::table_row(*desk.feed(), *shown), ink::bold);
+        const int tape = tape_columns(columns);
+        const int width = columns - (tape == 0 ? 0 : tape + 1);
+        const auto depth = static_cast<std::size_t>(std::max(1, (market_rows - 4) / 2));
+        terminal_.put_ladder(3, width, desk.view().ladder(*desk.feed(), *shown, depth));
+        if (tape != 0) {
+            terminal_.put(3, width + 1, market_view::tape_heading(tape), ink::bold);
+            int line = 4;
+            for (const tape_row& t : desk.view().tape(*shown, static_cast<std::size_t>(market_rows - 3), tape)) {
+                terminal_.put(line++, width + 1, t.text, t.aggressor == domain::side::buy ? ink::bid : ink::ask);
             }
         }
     } else {
@@ -132,9 +186,10 @@ void desk_screen::draw(const trading_desk& desk, const std::string& headline) {
     const int first = 2 + market_rows + order_rows;
     const int last = rows - 3;
     const auto room = static_cast<std::size_t>(std::max(0, last - first + 1));
-    const std::size_t count = std::min(room, messages_.size());
     int line = first;
-    for (std::size_t i = messages_.size() - count; i < messages_.size(); ++i) terminal_.put(line++, 0, messages_[i]);
+    for (const std::string_view text : last_lines(room, static_cast<std::size_t>(columns))) {
+        terminal_.put(line++, 0, text);
+    }
     terminal_.put(rows - 2, 0, std::string(prompt) + line_.text(), ink::bold);
     terminal_.put(rows - 1, 0, keys_line, ink::dim);
     terminal_.place_cursor(rows - 2, static_cast<int>(prompt.size() + line_.cursor()));

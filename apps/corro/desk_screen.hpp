@@ -3,6 +3,8 @@
 
 #include <deque>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "apps/corro/desk/line_editor.hpp"
 #include "terminal.hpp"
@@ -25,9 +27,11 @@ class desk_screen {
  private:
     void prefill(const trading_desk& desk, domain::side side);
     void complete(trading_desk& desk);
+    [[nodiscard]] std::vector<std::string_view> last_lines(std::size_t count, std::size_t width) const;
     void draw_orders(const trading_desk& desk, int row, int rows);
 
     terminal terminal_;
+    std::vector<std::string> page_;  ///< lines over the whole screen; empty: the market
     desk::line_editor line_;
     std::deque<std::string> messages_;  ///< oldest first
 };

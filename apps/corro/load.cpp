@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/corro/desk/folded_table.hpp"
 #include "commands.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
@@ -21,6 +22,7 @@
 #include "node/configuration/configuration.hpp"
 #include "node/venue/latency_tables.hpp"
 #include "process.hpp"
+#include "terminal.hpp"
 #include "venue_access.hpp"
 
 namespace corro::app {
@@ -106,14 +108,15 @@ void print_report(const load_run& run, double seconds) {
     static constexpr std::array<const char*, 5> names{"", "enter_order", "amend_order", "cancel_order",
                                                       "cancel_orders"};
     const auto& t = run.totals;
-    fmt::print("\nround trip at the client (microseconds)\n{}", node::latency_heading("request"));
+    std::string table = node::latency_heading("request");
     base::latency_histogram all;
     for (std::size_t kind = 1; kind < names.size(); ++kind) {
         if (run.round_trips[kind].empty()) continue;
-        fmt::print("{}", node::latency_line(names[kind], run.round_trips[kind]));
+        table += node::latency_line(names[kind], run.round_trips[kind]);
         all.merge(run.round_trips[kind]);
     }
-    fmt::print("{}", node::latency_line("all", all));
+    table += node::latency_line("all", all);
+    fmt::print("\nround trip at the client (microseconds)\n{}", desk::folded_tables(table, columns_of_output()));
     fmt::print("\n{} clients sent {} requests in {:.2f} s: {:.0f} answered per second\n", run.options.clients_count,
                t.requests, seconds, static_cast<double>(t.answered) / seconds);
     fmt::print("answered once {}, lost {}, fills {}, refused {}\n", t.answered, run.lost, t.fills, t.refused);

@@ -10,18 +10,18 @@
 #include <string>
 #include <vector>
 
+#include "apps/corro/desk/price_text.hpp"
 #include "client/feed_session.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 
 namespace corro::app {
 
-/// Formats `ticks` as the instrument's decimal price; "-" for no price.
-[[nodiscard]] std::string format_price(const domain::instrument& i, domain::price_ticks ticks);
-
-/// One line of the ladder. A row stands for one price; bars are 0 to 1 of the largest quantity shown.
+/// One line of the ladder: one price, or the prices without orders between two others. Bars are 0 to 1 of the largest
+/// quantity shown.
 struct ladder_row {
-    std::string price;
+    std::string price;  ///< of a gap: the empty price, or their number
+    bool is_gap = false;
     std::uint64_t bid_quantity = 0;
     std::uint64_t ask_quantity = 0;
     std::uint32_t orders_count = 0;
@@ -33,6 +33,9 @@ struct tape_row {
     domain::side aggressor{};
 };
 
+/// The columns of the last trades beside a ladder, on a terminal of this width; 0 if both do not fit.
+[[nodiscard]] int tape_columns(int of_terminal) noexcept;
+
 class market_view {
  public:
     static constexpr std::size_t trades_max = 64;
@@ -43,13 +46,23 @@ class market_view {
     /// Closes the current second of the rates.
     void on_second() noexcept;
 
-    /// Returns asks above bids, best prices in the middle, at most `depth` levels per side. Implied prices are marked
-    /// "i".
+    /// Returns asks above bids, best prices in the middle, at most `depth` rows per side, gaps between its levels
+    /// included. Implied prices are marked "i". A gap between the sides is one more row.
     [[nodiscard]] std::vector<ladder_row> ladder(const client::feed_session& feed, const domain::instrument& i,
                                                  std::size_t depth) const;
 
-    /// Returns the last trades of an instrument, newest first.
-    [[nodiscard]] std::vector<tape_row> tape(const domain::instrument& i, std::size_t count) const;
+    /// Returns the last trades of an instrument, newest first, in lines of at most `width` columns. Below
+    /// `tape_width` they have no milliseconds.
+    [[nodiscard]] std::vector<tape_row> tape(const domain::instrument& i, std::size_t count, int width) const;
+    /// Returns the heading of these lines.
+    [[nodiscard]] static std::string tape_heading(int width);
+    static constexpr int tape_width = 40;
+    static constexpr int tape_width_min = 33;
+
+    /// Returns a row of a table about instruments: best prices, last price, volume; and the heading of that table. They
+    /// have at most 73 columns.
+    [[nodiscard]] static std::string table_row(const client::feed_session& feed, const domain::instrument& i);
+    [[nodiscard]] static std::string table_heading();
 
     /// Returns one line about an instrument: best prices, last price, volume.
     [[nodiscard]] static std::string summary(const client::feed_session& feed, const domain::instrument& i);

@@ -193,6 +193,7 @@ io::task<watch_result> watch_market(watch_settings settings) {
     if (w.result.error.empty()) {
         if (w.settings.picture) {
             w.picture.emplace();
+            w.picture->set_details(w.settings.details);
             choose_symbol(w);
         }
         io::task_scope all(context);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "io/loop/context.hpp"
 #include "io/net/endpoint.hpp"
@@ -15,12 +16,13 @@ struct watch_settings {
 
     io::endpoint feed;
     io::endpoint snapshot;
-    std::string symbol;      ///< the first instrument to show; empty: the venue's first
-    std::string headline;    ///< above the picture
-    bool picture = false;    ///< draw on the terminal
-    double seconds = 0;      ///< duration; 0: until asked to end
-    double patience_s = 30;  ///< how long to retry a lost feed
-    double wait_s = 0;       ///< how long to wait for a venue that is starting
+    std::string symbol;                ///< the first instrument to show; empty: the venue's first
+    std::string headline;              ///< above the picture
+    std::vector<std::string> details;  ///< lines that the key `d` shows
+    bool picture = false;              ///< draw on the terminal
+    double seconds = 0;                ///< duration; 0: until asked to end
+    double patience_s = 30;            ///< how long to retry a lost feed
+    double wait_s = 0;                 ///< how long to wait for a venue that is starting
 };
 
 /// The counts of the closing summary.

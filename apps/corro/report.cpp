@@ -5,14 +5,16 @@
 #include <cstdio>
 #include <string>
 
+#include "apps/corro/desk/folded_table.hpp"
 #include "node/venue/venue.hpp"
+#include "terminal.hpp"
 
 namespace corro::app {
 
 namespace {
 
 void print_order_entry(const node::latency_tables& latencies, const gateway::gateway_statistics& g) {
-    fmt::print("\n{}", latencies.format());
+    fmt::print("\n{}", desk::folded_tables(latencies.format(), columns_of_output()));
     fmt::print("order entry  {} requests, {} answers ({} without a connected session), {} session rejects\n",
                g.requests, g.answers, g.answers_undelivered, g.session_rejects);
     fmt::print(

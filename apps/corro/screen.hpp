@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "client/feed_session.hpp"
 #include "market_view.hpp"
@@ -21,11 +23,20 @@ class screen {
     /// Handles the keys pressed since the last call. False if the user wants to leave.
     [[nodiscard]] bool handle_keys();
 
+    /// Sets the lines that the key `d` shows, such as addresses and keys. Without any the key does nothing.
+    void set_details(std::vector<std::string> details) { details_ = std::move(details); }
+
     /// Chooses the instrument to show, by its index in the order of ids.
     void show(std::size_t index) noexcept { chosen_ = index; }
 
  private:
+    enum class page : unsigned char { market, keys, details };
+    void draw_market(const client::feed_session& feed, const market_view& view,
+                     const std::vector<domain::instrument>& instruments, int row);
+
     terminal terminal_;
+    page page_ = page::market;
+    std::vector<std::string> details_;
     std::size_t chosen_ = 0;
 };
 

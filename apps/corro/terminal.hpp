@@ -1,6 +1,7 @@
 // Shared by the full-screen views: use and release of the terminal, colours, a ladder of prices.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -8,16 +9,22 @@
 
 namespace corro::app {
 
-/// Whether standard output and standard input are terminals that can show a picture and read keys.
-[[nodiscard]] bool is_terminal() noexcept;
+/// Whether standard output and standard input are a terminal that can show a picture and read keys. If they are one
+/// that cannot (TERM is "dumb", missing, or unknown to this machine), prints a line about it on standard error.
+/// @param program  The beginning of that line, such as "corro watch".
+[[nodiscard]] bool can_show_pictures(const char* program);
+
+/// The columns of the terminal at standard output; 0 if it is none.
+[[nodiscard]] int columns_of_output() noexcept;
 
 /// The style of a text.
 enum class ink : unsigned char { plain, bold, dim, bid, ask, bid_bold, ask_bold, bid_bar, ask_bar, own };
 
-/// The terminal as a grid of characters, by curses. A process can have only one at a time.
+/// The terminal as a grid of characters, by curses. A process can have only one at a time. It has colours unless the
+/// environment has NO_COLOR (https://no-color.org); without colours, bars are drawn with characters.
 class terminal {
  public:
-    /// Starts full-screen mode. @pre is_terminal().
+    /// Starts full-screen mode. @pre can_show_pictures().
     terminal();
     /// Restores the terminal.
     ~terminal();
@@ -36,12 +43,18 @@ class terminal {
     /// Draws the part of a text that fits.
     void put(int row, int column, std::string_view text, ink how = ink::plain) noexcept;
 
-    /// Draws a heading and one line per level: price in the middle, bids on its left, asks on its right. A bar behind
+    /// Draws a heading and one line per row: price in the middle, bids on its left, asks on its right. A bar behind
     /// each quantity shows the row's share.
     void put_ladder(int row, int width, const std::vector<ladder_row>& levels) noexcept;
 
+    /// Draws lines over the whole screen: `title`, the lines, and below them that any key closes them.
+    void put_page(std::string_view title, const std::vector<std::string>& lines) noexcept;
+
     /// Returns the next pressed key as curses numbers it; -1 if there is none.
     [[nodiscard]] int key() noexcept;
+
+ private:
+    bool has_colours_ = false;
 };
 
 }  // namespace corro::app

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "apps/corro/desk/refusal.hpp"
 #include "domain/decimal.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/scope.hpp"
@@ -146,6 +147,10 @@ std::string trading_desk::describe(const own_order& o) const {
                                    o.quantity * units);
     line += i == nullptr ? "?" : i->name.view();
     line += o.price == domain::no_price || i == nullptr ? " market" : " @ " + format_price(*i, o.price);
+    if (i != nullptr && o.trigger != domain::no_price && o.is_alive()) {
+        line += ", waits for a trade at " + format_price(*i, o.trigger);
+    }
+    if (o.shown != 0 && o.is_alive()) line += fmt::format(", shows {}", o.shown * units);
     if (o.filled != 0) line += fmt::format(", {} filled", o.filled * units);
     if (o.reason != domain::reject_reason::none) line += fmt::format(" ({})", domain::to_string(o.reason));
     return line;
@@ -163,8 +168,12 @@ void trading_desk::tell(const domain::event& event) {
             break;
         case event_kind::order_rejected: {
             const std::uint64_t number = short_number(event.order.client_order);
-            say(fmt::format("{}refused: {}", number == 0 ? std::string() : fmt::format("#{} ", number),
-                            domain::to_string(event.reason)));
+            const own_order* const o = orders_.find(event.order.client_order);
+            const domain::instrument* const i = find(o == nullptr ? event.instrument : o->instrument);
+            const market_data::book_image* const book = feed_ == nullptr || i == nullptr ? nullptr : feed_->book(i->id);
+            say(fmt::format(
+                "{}refused: {}", number == 0 ? std::string() : fmt::format("#{} ", number),
+                desk::refusal(event.reason, i, o, book == nullptr ? domain::no_price : book->prices().last)));
             break;
         }
         case event_kind::order_executed: {
@@ -180,6 +189,17 @@ void trading_desk::tell(const domain::event& event) {
         case event_kind::request_done: say("done"); break;
         default: break;
     }
+}
+
+std::string trading_desk::describe(const domain::instrument& i, const desk::own_position& position) const {
+    std::string line = fmt::format("{} {:+}, {} traded", i.name.view(),
+                                   position.lots * static_cast<std::int64_t>(i.lot_size), position.traded * i.lot_size);
+    if (position.lots != 0) line += ", average " + format_average(i, position.average);
+    line += ", realised " + format_result(i, position.realised);
+    const market_data::book_image* const book = feed_ == nullptr ? nullptr : feed_->book(i.id);
+    if (position.lots == 0 || book == nullptr || book->prices().last == domain::no_price) return line;
+    const double gain = static_cast<double>(book->prices().last.value) - position.average;
+    return line + ", open " + format_result(i, gain * static_cast<double>(position.lots));
 }
 
 void trading_desk::execute(std::string_view line) {
@@ -313,8 +333,7 @@ void trading_desk::list(desk::listing what) {
         for (const auto& [id, position] : orders_.positions()) {
             const domain::instrument* const i = find(id);
             if (i == nullptr) continue;
-            say(fmt::format("{} {:+}, {} traded", i->name.view(),
-                            position.lots * static_cast<std::int64_t>(i->lot_size), position.traded * i->lot_size));
+            say(describe(*i, position));
             ++count;
         }
         if (count == 0) say("no positions");

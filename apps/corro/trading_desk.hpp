@@ -63,6 +63,9 @@ class trading_desk final : private link_listener {
     [[nodiscard]] std::string describe(const desk::own_order& order) const;
 
  private:
+    /// One line about a position: its average price, what closed lots have earned, what open ones would at the last
+    /// price.
+    [[nodiscard]] std::string describe(const domain::instrument& i, const desk::own_position& position) const;
     void on_first_logon() override;
     void on_event(const domain::event& event) override;
     void on_refused(domain::client_order_id number, std::string_view why) override;

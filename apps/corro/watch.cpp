@@ -72,7 +72,7 @@ int watch(const watch_options& options) {
     settings.seconds = options.seconds;
     settings.patience_s = options.patience_s;
     settings.wait_s = options.wait_s;
-    settings.picture = !options.plain && is_terminal();
+    settings.picture = !options.plain && can_show_pictures("corro watch");
     settings.headline = fmt::format("corro watch  {}", feed);
     const watch_result result = io::block_on(context, watch_until_signal(std::move(settings)));
     fmt::print("saw {} messages and {} trades\n", result.messages, result.trades);

@@ -8,7 +8,6 @@ The venue is reached through a relay that can cut the connection, so that a sess
 
 import os
 import re
-import shlex
 import shutil
 import socket
 import subprocess
@@ -19,6 +18,7 @@ import time
 import unittest
 
 from running_exchange import CORRO, TIME_LIMIT_S, Exchange, change_text, free_ports
+from terminal import Terminal
 
 
 class Relay:
@@ -84,40 +84,6 @@ class Relay:
 
     def mend(self):
         self.refusing = False
-
-
-class Terminal:
-    """`corro client` in a terminal of its own (tmux); a context manager."""
-
-    def __init__(self, folder, arguments):
-        self.tmux = ["tmux", "-S", os.path.join(folder, "tmux")]
-        # The shell stays when the client has left, and with it the last words.
-        client = " ".join(shlex.quote(word) for word in [CORRO, "client", *arguments])
-        self.command = ["sh", "-c", client + "; echo left with $?; sleep 600"]
-
-    def __enter__(self):
-        subprocess.run([*self.tmux, "-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40", "--", *self.command],
-                       check=True, timeout=TIME_LIMIT_S)
-        return self
-
-    def __exit__(self, *unused):
-        subprocess.run([*self.tmux, "kill-server"], capture_output=True, check=False, timeout=TIME_LIMIT_S)
-
-    def type(self, *keys):
-        subprocess.run([*self.tmux, "send-keys", *keys], check=True, timeout=TIME_LIMIT_S)
-
-    def screen(self):
-        return subprocess.run([*self.tmux, "capture-pane", "-p"], capture_output=True, text=True, check=False,
-                              timeout=TIME_LIMIT_S).stdout
-
-    def wait_for(self, pattern):
-        deadline = time.monotonic() + TIME_LIMIT_S
-        while time.monotonic() < deadline:
-            shown = self.screen()
-            if re.search(pattern, shown):
-                return shown
-            time.sleep(0.05)
-        raise AssertionError(f"the screen never showed {pattern!r}; it shows:\n{self.screen()}")
 
 
 class Typed:
@@ -279,9 +245,9 @@ private_key = "{key}"
     @unittest.skipUnless(shutil.which("tmux"), "tmux is not installed")
     def test_loses_its_connection_on_a_terminal_and_nothing_else(self):
         with Exchange(self.folder.name) as exchange, Relay(exchange.addresses["order entry"]) as relay, \
-                Terminal(self.folder.name, self.arguments(exchange, "alice", relay.address)) as alice:
+                Terminal(self.folder.name, ["client", *self.arguments(exchange, "alice", relay.address)]) as alice:
             alice.wait_for(r"alice .* connected")
-            alice.wait_for(r"ESZ6 +0 @ +-")
+            alice.wait_for(r"ESZ6 +0 +- +-")
             # TAB completes the word; the order rests, and both ladder and list show it.
             alice.type("bu")
             alice.type("Tab")

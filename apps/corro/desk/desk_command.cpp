@@ -110,6 +110,14 @@ class reader {
         c.enter_order().flags |= domain::order_flag::post_only;
     } else if (words.take("stay")) {
         c.enter_order().flags |= domain::order_flag::stays;
+    } else if (words.take("self")) {
+        const std::string_view word = words.take();
+        const auto known = std::ranges::find_if(prevention_words, [word](auto each) { return equal(each, word); });
+        if (known == prevention_words.end()) {
+            return problem(fmt::format("self: expected newest, resting, both or decrement, found \"{}\"", word));
+        }
+        c.enter_order().self_match_prevention =
+            static_cast<domain::self_match_prevention>(known - prevention_words.begin() + 1);
     } else if (words.take("show")) {
         const auto lots = read_lots(i, words.take(), "show");
         if (!lots) return problem(lots.error());
@@ -343,7 +351,7 @@ class reader {
     if (equal(word, "positions")) return listing::positions;
     if (equal(word, "snapshot")) return snapshot_wish{};
     if (equal(word, "status") && words.ended()) return status_question{};
-    if (equal(word, "quit")) return leave{};
+    if (equal(word, "quit") || equal(word, "exit")) return leave{};
     if (equal(word, "help")) {
         const std::string_view topic = words.take();
         if (!topic.empty() && help(topic).empty())

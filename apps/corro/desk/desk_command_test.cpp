@@ -172,7 +172,7 @@ TEST(desk_command, reads_what_operators_ask) {
 }
 
 TEST(desk_command, completes_words_where_they_may_stand) {
-    EXPECT_EQ(completions("", venue).size(), 16U);
+    EXPECT_EQ(completions("", venue).size(), 17U);
     EXPECT_EQ(completions("s", venue), (std::vector<std::string>{"sell", "show", "snapshot", "status"}));
     EXPECT_EQ(completions("status e", venue), (std::vector<std::string>{"ESH7", "ESZ6"}));
     EXPECT_EQ(completions("c", venue), std::vector<std::string>{"cancel"});

@@ -1,8 +1,28 @@
 #include "apps/corro/desk/own_orders.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+
 namespace corro::app::desk {
 
 using domain::event_kind;
+
+void own_position::add(std::int64_t bought, domain::price_ticks price) noexcept {
+    const auto at = static_cast<double>(price.value);
+    traded += static_cast<std::uint64_t>(std::abs(bought));
+    const bool opens = lots == 0 || (lots > 0) == (bought > 0);
+    if (opens) {
+        const auto held = static_cast<double>(std::abs(lots));
+        const auto added = static_cast<double>(std::abs(bought));
+        average = (average * held + at * added) / (held + added);
+    } else {
+        const std::int64_t closed = std::min(std::abs(lots), std::abs(bought));
+        realised += static_cast<double>(lots > 0 ? closed : -closed) * (at - average);
+        if (std::abs(bought) > std::abs(lots)) average = at;  // the rest opens the other way
+    }
+    lots += bought;
+    if (lots == 0) average = 0;
+}
 
 own_order& own_orders::known(domain::client_order_id number, const domain::event& event) {
     own_order& o = orders_[number];
@@ -21,6 +41,10 @@ void own_orders::on_sent(const domain::command& entered) {
     o.side = terms.side;
     o.price = is_market ? domain::no_price : entered.enter_order().price;
     o.quantity = entered.enter_order().quantity.value;
+    const bool waits = terms.type == domain::order_type::stop || terms.type == domain::order_type::stop_limit ||
+                       terms.type == domain::order_type::market_if_touched;
+    if (waits) o.trigger = entered.enter_order().trigger_price;
+    o.shown = entered.enter_order().display_quantity.value;
 }
 
 void own_orders::on_event(const domain::event& event) {
@@ -33,6 +57,7 @@ void own_orders::on_event(const domain::event& event) {
             o.state = order_state::open;
             o.price = event.order.price;
             o.quantity = o.filled + event.order.quantity.value;
+            if (event.reason == domain::reject_reason::triggered) o.trigger = domain::no_price;
             break;
         }
         case event_kind::order_cancelled: {
@@ -61,9 +86,8 @@ void own_orders::on_event(const domain::event& event) {
             if (fills_.size() > fills_max) fills_.pop_back();
             own_position& p = positions_[event.instrument];
             const auto bought = static_cast<std::int64_t>(lots) * (event.side == domain::side::buy ? 1 : -1);
-            p.lots += bought;
-            p.paid += bought * event.execution.price.value;
-            p.traded += lots;
+            p.add(bought, event.execution.price);
+            o.trigger = domain::no_price;
             break;
         }
         default: break;  // trade records and quote messages add nothing about orders

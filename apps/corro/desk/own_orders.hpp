@@ -31,7 +31,9 @@ struct own_order {
     domain::side side{};
     order_state state = order_state::sent;
     domain::price_ticks price = domain::no_price;
-    std::uint64_t quantity = 0;  ///< as entered or amended, including filled lots
+    domain::price_ticks trigger = domain::no_price;  ///< of a stop that waits
+    std::uint64_t shown = 0;                         ///< lots that the book shows of an iceberg; 0: all
+    std::uint64_t quantity = 0;                      ///< as entered or amended, including filled lots
     std::uint64_t filled = 0;
     domain::reject_reason reason = domain::reject_reason::none;  ///< why the venue ended it, if it did
     [[nodiscard]] bool is_alive() const noexcept { return state == order_state::sent || state == order_state::open; }
@@ -46,11 +48,14 @@ struct own_fill {
     domain::time_ns time{};
 };
 
-/// Lots bought minus lots sold, and their cost.
+/// Lots bought minus lots sold, and the price of those that are open.
 struct own_position {
     std::int64_t lots = 0;
-    std::int64_t paid = 0;  ///< ticks times lots, positive for money spent
+    double average = 0;   ///< ticks; the price at which the open lots were bought or sold
+    double realised = 0;  ///< ticks times lots that the closed lots have earned
     std::uint64_t traded = 0;
+
+    void add(std::int64_t bought, domain::price_ticks price) noexcept;
 };
 
 class own_orders {

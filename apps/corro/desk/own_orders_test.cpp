@@ -52,7 +52,43 @@ TEST(own_orders, follows_an_order_from_its_sending_to_its_last_fill) {
     EXPECT_EQ(mine.open_count(), 0U);
     EXPECT_EQ(mine.fills().size(), 2U);
     EXPECT_EQ(mine.positions().at(domain::instrument_id{1}).lots, 10);
-    EXPECT_EQ(mine.positions().at(domain::instrument_id{1}).paid, 1000);
+    EXPECT_EQ(mine.positions().at(domain::instrument_id{1}).average, 100.0);
+}
+
+TEST(own_position, has_the_average_price_of_what_is_open_and_the_result_of_what_is_closed) {
+    own_position p;
+    p.add(2, domain::price_ticks{100});
+    p.add(2, domain::price_ticks{110});
+    EXPECT_EQ(p.average, 105.0);
+    p.add(-1, domain::price_ticks{125});
+    EXPECT_EQ(p.average, 105.0);
+    EXPECT_EQ(p.realised, 20.0);
+    // Through zero: the rest is sold at the price of this fill.
+    p.add(-5, domain::price_ticks{95});
+    EXPECT_EQ(p.lots, -2);
+    EXPECT_EQ(p.average, 95.0);
+    EXPECT_EQ(p.realised, -10.0);
+    p.add(2, domain::price_ticks{90});
+    EXPECT_EQ(p.lots, 0);
+    EXPECT_EQ(p.average, 0.0);
+    EXPECT_EQ(p.realised, 0.0);
+    EXPECT_EQ(p.traded, 12U);
+}
+
+TEST(own_orders, knows_trigger_and_display_quantity_of_what_it_sent) {
+    own_orders mine;
+    domain::command c;
+    c.client_order = domain::client_order_id{5};
+    c.order_terms().type = domain::order_type::stop;
+    c.enter_order().trigger_price = domain::price_ticks{120};
+    c.enter_order().display_quantity = domain::quantity_lots{3};
+    mine.on_sent(c);
+    EXPECT_EQ(mine.find(c.client_order)->trigger, domain::price_ticks{120});
+    EXPECT_EQ(mine.find(c.client_order)->shown, 3U);
+    domain::event triggered = about(domain::event_kind::order_amended, 5, 6);
+    triggered.reason = domain::reject_reason::triggered;
+    mine.on_event(triggered);
+    EXPECT_EQ(mine.find(c.client_order)->trigger, domain::no_price);
 }
 
 TEST(own_orders, leaves_an_order_as_it_was_when_its_change_is_refused) {

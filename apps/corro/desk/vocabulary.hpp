@@ -43,17 +43,22 @@ struct verb {
     std::string_view meaning;
 };
 
-inline constexpr std::array<verb, 16> verbs{{
+inline constexpr std::array<verb, 17> verbs{{
     {"amend", "amend NUMBER [quantity UNITS] [price PRICE]",
      "Change an order. A smaller quantity keeps its place in the queue; a larger one or another price loses it."},
-    {"buy", "buy UNITS [SYMBOL] PRICE|market [day|gtc|ioc|fok] [post] [show UNITS] [min UNITS] [stop PRICE] [stay]",
+    {"buy",
+     "buy UNITS [SYMBOL] PRICE|market [day|gtc|ioc|fok] [post] [show UNITS] [min UNITS] [stop PRICE] [stay] "
+     "[self newest|resting|both|decrement]",
      "Enter an order to buy. Without a symbol it is for the instrument shown. With \"stay\" it survives a "
-     "lost connection."},
+     "lost connection. \"self\" keeps it from trading with the account's own orders, by cancelling the newest, the "
+     "resting "
+     "or both, or by decrementing both."},
     {"cancel", "cancel NUMBER | cancel all [SYMBOL]", "Cancel an order, or all, or all of one instrument."},
     {"define",
      "define ID SYMBOL like SYMBOL [expiry YYYY-MM-DD] [call STRIKE|put STRIKE] [low PRICE] [high PRICE] [legs "
      "SYMBOL...]",
      "Define an instrument like another one. It begins closed. For operators."},
+    {"exit", "exit", "Same as quit."},
     {"fills", "fills", "List the last fills."},
     {"help", "help [WORD]", "Explain a word, or list all words."},
     {"newday", "newday [SYMBOL]",
@@ -62,7 +67,9 @@ inline constexpr std::array<verb, 16> verbs{{
     {"phase", "phase PHASE [SYMBOL]", "Move an instrument, or all, to another phase. For operators."},
     {"positions", "positions", "List the lots bought and sold since the start of the desk."},
     {"quit", "quit", "Leave. The venue cancels the open orders if the session asked for that."},
-    {"sell", "sell UNITS [SYMBOL] PRICE|market [day|gtc|ioc|fok] [post] [show UNITS] [min UNITS] [stop PRICE] [stay]",
+    {"sell",
+     "sell UNITS [SYMBOL] PRICE|market [day|gtc|ioc|fok] [post] [show UNITS] [min UNITS] [stop PRICE] [stay] "
+     "[self newest|resting|both|decrement]",
      "Enter an order to sell."},
     {"show", "show SYMBOL", "Show another instrument."},
     {"snapshot", "snapshot",
@@ -73,8 +80,11 @@ inline constexpr std::array<verb, 16> verbs{{
     {"use", "use SYMBOL", "Same as show."},
 }};
 
-inline constexpr std::array<std::string_view, 10> order_words{"day", "fok",  "gtc",  "ioc",  "market",
-                                                              "min", "post", "show", "stay", "stop"};
+inline constexpr std::array<std::string_view, 11> order_words{"day",  "fok",  "gtc",  "ioc",  "market", "min",
+                                                              "post", "self", "show", "stay", "stop"};
+
+/// In the order of domain::self_match_prevention, without `none`.
+inline constexpr std::array<std::string_view, 4> prevention_words{"newest", "resting", "both", "decrement"};
 
 /// In the order of domain::trading_phase.
 inline constexpr std::array<std::string_view, 7> phase_words{
