@@ -35,7 +35,7 @@ enum class command_kind : std::uint8_t {
     set_limits = 12,
     kill_switch = 13,
     settle_instrument = 14,  ///< ends an instrument: its positions are settled at `price`
-    query_order = 18,        ///< asks for an open order, or for all; changes nothing
+    query_order = 18,        ///< asks for an open order, for all, or for positions; changes nothing
     define_instrument = 24,  ///< a new instrument, like another one: domain/definition.hpp
     /// The edge's, at a logon and at its end: `state` on, the session's orders are to be cancelled when its connection
     /// is lost. Changes nothing and causes no event; it is journaled for the next start.

@@ -148,7 +148,7 @@ struct cancel_orders {
     command_arrival arrival{};
 };
 
-/// The state of an open order, or of all.
+/// The state of an open order, or of all; or the positions of the account.
 struct query_order {
     order_id order{};  ///< names the order when not 0
     unused<12> unused_1{};

@@ -33,6 +33,9 @@ enum class event_kind : std::uint8_t {
     /// The own name of an amend, a cancel, a mass cancel or a query; right before the messages of the request that go
     /// to its session. For sessions whose protocol echoes such names; others are not sent it.
     request_named = 8,
+    /// An account's position in an instrument, for the session that asked; before those of an answer one that counts
+    /// them. For sessions whose protocol has such reports; others are not sent it.
+    position_reported = 9,
     quote_entered = 10,  ///< an enter_quote is done; after the messages of its sides
     /// The limits of the account's quotes have changed, or its quotes may trade again, or they have reached the limits:
     /// see `reason`.
@@ -84,7 +87,8 @@ inline constexpr std::uint8_t last_of_request = 2;
 inline constexpr std::uint8_t aggressor = 4;  ///< order_executed, the captures: this side removed liquidity
 /// order_executed, the captures, trade: an implied fill, of three orders in three books (docs/spec/implied.md).
 inline constexpr std::uint8_t implied = 8;
-/// order_status: the answer to a query of all ends with this order, and the account may have others behind it.
+/// order_status, position_reported: the answer to a query ends with this one, and the account may have others behind
+/// it.
 inline constexpr std::uint8_t more_behind = 16;
 /// order_status: not part of the answer. Another session of the account entered this order; the next query continues
 /// behind it.
@@ -191,6 +195,18 @@ struct named_request {
     std::uint32_t request{};
     std::uint8_t kind{};  ///< of the request, command_kind
     std::array<std::byte, 3> reserved{};
+};
+
+/// position_reported. The header's side is buy for a long position, sell for a short one. Without an instrument it
+/// counts the reports that follow.
+struct position_state {
+    volume_lots quantity{};
+    price_ticks last{};  ///< the price of the instrument's last trade; no_price: there was none
+    account_id account{};
+    session_id session{};  ///< that asked
+    std::uint32_t request{};
+    std::uint32_t count{};  ///< only without an instrument
+    std::array<std::byte, 8> reserved{};
 };
 
 /// order_added, order_reduced, order_deleted.
@@ -311,6 +327,7 @@ struct event {
         domain::numbers_reset numbers_reset;
         counted_messages counted;
         named_request named;
+        position_state position;
         public_order book;
         domain::level level;
         domain::top top;
@@ -335,6 +352,7 @@ static_assert(sizeof(private_order) == 40 && sizeof(execution) == 40 && sizeof(c
 static_assert(sizeof(leg_fill) == 40);
 static_assert(sizeof(private_quote) == 40 && sizeof(protection) == 40);
 static_assert(sizeof(numbers_reset) == 40 && sizeof(counted_messages) == 40 && sizeof(named_request) == 40);
+static_assert(sizeof(position_state) == 40);
 static_assert(sizeof(public_order) == 40 && sizeof(level) == 40 && sizeof(top) == 40);
 static_assert(sizeof(phase_state) == 40 && sizeof(auction_state) == 40 && sizeof(settlement) == 40);
 static_assert(sizeof(instrument_terms_said) == 40 && sizeof(instrument_legs_said) == 40 &&

@@ -39,6 +39,7 @@ inline constexpr std::uint32_t symbol_size_max = 24;
 
 /// Open orders in the answer to one query of all orders, and open orders of the account that the query reads. Clients
 /// with more orders query again behind the last one, so that the cost of a query is bounded.
+/// The same for one query of positions: positions in its answer, and instruments that it reads.
 inline constexpr std::uint32_t query_orders_max = 256;
 inline constexpr std::uint32_t query_looks_max = 4096;
 

@@ -76,12 +76,15 @@ inline constexpr std::uint8_t quotes_only = 2;      ///< with quotes_too: orders
 inline constexpr std::uint8_t all_but_staying = 4;  ///< orders with order_flag::stays are left alone
 }  // namespace cancel_flag
 
-/// Which open orders a query is about, bits of `query_order::flags`; without any, the one that it names.
+/// What a query is about, bits of `query_order::flags`; without any, the open order that it names.
 namespace query_flag {
 inline constexpr std::uint8_t all_of_session = 1;
 inline constexpr std::uint8_t all_of_account = 2;
-/// With one of these: those behind the open order of the account that `order` names, quotes' orders among them.
+/// With one of these: those behind the open order of the account that `order` names, quotes' orders among them. With
+/// `positions`: those in instruments behind the command's.
 inline constexpr std::uint8_t behind = 4;
+/// The positions of the account; without `behind`, in the command's instrument if it has one. No order is asked for.
+inline constexpr std::uint8_t positions = 8;
 }  // namespace query_flag
 
 /// Which orders of the account a `cancel_orders` covers, beside its instrument filter.

@@ -44,7 +44,8 @@ class command_generator {
           days_(seed ^ 0xda75ULL),
           accounts_(seed ^ 0xacc0'0175ULL),
           resets_(seed ^ 0x5e55'da75ULL),
-          names_(seed ^ 0xc10'0d1dULL) {
+          names_(seed ^ 0xc10'0d1dULL),
+          questions_(seed ^ 0x9057'10e5ULL) {
         constexpr std::array<std::int64_t, 8> spreads{1, 3, 10, 100, 300, 5'000, 200'000, 500'000'000};
         constexpr std::array<std::uint32_t, 5> capacities{3, 20, 100, 300, 600};
         constexpr std::array<std::uint32_t, 4> windows{6, 7, 8, 10};
@@ -159,6 +160,7 @@ class command_generator {
             enter(c);
             spoil(c);
         }
+        if (c.kind == domain::command_kind::query_order && questions_.below(3) == 0) about_positions(c);
         // The random numbers above are drawn in any case, so that other commands stay as they were.
         if (names_.below(100) == 0) return counted(c);
         if (profile_.operates && names_.below(100) == 0) return joined(c);
@@ -177,6 +179,13 @@ class command_generator {
     }
 
  private:
+    void about_positions(domain::command& c) {
+        using namespace domain::query_flag;
+        const auto one_of = [this](std::uint64_t n) { return questions_.below(n) == 0; };
+        c.query_order().flags = one_of(2) ? positions : std::uint8_t{positions | behind};
+        if (one_of(20)) c.query_order().flags |= static_cast<std::uint8_t>(questions_.below(256));
+        if (one_of(3)) c.instrument = {};
+    }
     [[nodiscard]] std::int64_t random_up_to_spread() {
         return 1 + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(profile_.price_spread)));
     }
@@ -687,6 +696,7 @@ class command_generator {
     base::prng accounts_;
     base::prng resets_;
     base::prng names_;
+    base::prng questions_;                    ///< for positions
     std::vector<domain::instrument_id> ids_;  ///< of all instruments so far
     run_profile profile_;
     std::uint64_t sequence_ = 0;

@@ -56,7 +56,7 @@ facility::state_machine::state_machine(const facility_options& options, std::spa
       cancels_(instruments_, lookup_, engine_, orders_, writer_, rejections_),
       quoting_(instruments_, phases_, account_rules_, limits_, strategies_, positions_, quotes_, engine_, orders_,
                matcher_, stops_, writer_, rejections_),
-      requests_(lookup_, engine_, orders_, writer_, rejections_),
+      requests_(instruments_, positions_, lookup_, engine_, orders_, writer_, rejections_),
       controls_(account_rules_, positions_, exposures_, engine_, orders_, writer_, rejections_),
       definitions_(options.instruments_reserved, instruments_, phases_, engine_, strategies_, writer_, rejections_) {
     for (std::uint32_t book = 0; book < instruments_.count(); ++book) {

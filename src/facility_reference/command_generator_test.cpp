@@ -40,7 +40,8 @@ namespace {
         case command_kind::cancel_orders: return is_refused ? "mass cancel refused" : "many cancelled";
         default:
             if (is_refused) return "query refused";
-            return answer->kind == event_kind::order_status ? "state told" : "states told";
+            if (answer->kind == event_kind::order_status) return "state told";
+            return answer->kind == event_kind::position_reported ? "positions told" : "states told";
     }
 }
 
@@ -86,7 +87,7 @@ TEST(command_generator, reaches_every_kind_of_event_and_every_reason_often) {
     for (const char* fate :
          {"renamed", "named again by its own name", "amend refused, the name is taken", "amend refused otherwise",
           "amend cancels", "cancelled", "cancel refused", "many cancelled", "mass cancel refused", "state told",
-          "states told", "query refused", "renamed and moved"}) {
+          "states told", "positions told", "query refused", "renamed and moved"}) {
         EXPECT_GT(named[fate], 10U) << fate;
     }
     for (const auto kind :

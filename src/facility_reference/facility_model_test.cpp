@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -319,6 +320,118 @@ TEST(facility_model, N6_a_query_of_one_session_looks_at_a_bounded_number_of_the_
     EXPECT_EQ(ask_for_all(both, query, sequence, answer_max).size(), 1U);
 }
 
+/// Queries positions page by page. Returns the signed lots by instrument, and the size of the largest answer.
+std::map<std::uint32_t, std::int64_t> ask_for_positions(twin& both, std::uint32_t account, std::uint64_t& sequence,
+                                                        std::size_t& answer_max) {
+    std::map<std::uint32_t, std::int64_t> told;
+    command query = limit(account, side::buy, 0, 0);
+    query.kind = domain::command_kind::query_order;
+    query.instrument = {};
+    query.query_order().flags = domain::query_flag::positions;
+    for (bool more = true; more;) {
+        query.sequence = domain::sequence_number{++sequence};
+        EXPECT_EQ(both.apply(query), "");
+        const std::vector<domain::event> events = both.events();
+        answer_max = std::max(answer_max, events.size());
+        EXPECT_EQ(events.front().position.count, events.size() - 1) << "it counts what follows";
+        for (const domain::event& e : events) {
+            EXPECT_EQ(e.kind, domain::event_kind::position_reported);
+            EXPECT_EQ(e.position.account.value, account);
+            EXPECT_EQ((e.flags & domain::event_flag::last_of_request) != 0, &e == &events.back());
+            if (e.instrument.value == 0) continue;
+            const auto lots = static_cast<std::int64_t>(e.position.quantity.value);
+            EXPECT_TRUE(told.emplace(e.instrument.value, e.side == side::buy ? lots : -lots).second) << "told twice";
+        }
+        more = (events.back().flags & domain::event_flag::more_behind) != 0;
+        query.instrument = events.back().instrument;
+        query.query_order().flags |= domain::query_flag::behind;
+    }
+    std::erase_if(told, [](const auto& each) { return each.second == 0; });  // the place that a page ends at
+    return told;
+}
+
+std::vector<domain::instrument> futures(std::uint32_t count) {
+    std::vector<domain::instrument> all;
+    for (std::uint32_t id = 1; id <= count; ++id) {
+        domain::instrument i = triangle().front();
+        i.id = domain::instrument_id{id};
+        i.name = domain::symbol("F" + std::to_string(id));
+        all.push_back(i);
+    }
+    return all;
+}
+
+/// Account 1 sells a lot of the instrument to account 2.
+void trade_one(twin& both, std::uint32_t instrument, std::uint64_t& sequence) {
+    for (const std::uint32_t account : {1U, 2U}) {
+        command c = limit(account, account == 1 ? side::sell : side::buy, 90, 1);
+        c.instrument = domain::instrument_id{instrument};
+        c.sequence = domain::sequence_number{++sequence};
+        ASSERT_EQ(both.apply(c), "");
+    }
+}
+
+TEST(facility_model, N6_a_query_of_positions_is_answered_by_pages_however_many_there_are) {
+    for (const std::uint32_t count : {3U, 256U, 257U, 700U}) {
+        twin both({.orders_max = 16, .accounts_max = 4, .positions_max = 2'000, .window_bits = 6}, futures(count));
+        std::uint64_t sequence = 0;
+        for (std::uint32_t i = 1; i <= count; ++i) ASSERT_NO_FATAL_FAILURE(trade_one(both, i, sequence));
+        std::size_t answer_max = 0;
+        for (const std::uint32_t account : {1U, 2U, 3U}) {
+            const auto told = ask_for_positions(both, account, sequence, answer_max);
+            EXPECT_EQ(told.size(), account == 3 ? 0 : count);
+            for (const auto& [instrument, lots] : told) EXPECT_EQ(lots, account == 1 ? -1 : 1) << instrument;
+        }
+        EXPECT_EQ(answer_max, 1 + std::min(count, domain::query_orders_max));
+    }
+}
+
+TEST(facility_model, N6_a_query_of_positions_looks_at_a_bounded_number_of_instruments) {
+    constexpr std::uint32_t count = domain::query_looks_max + 10;
+    twin both({.orders_max = 16, .accounts_max = 4, .positions_max = 32, .window_bits = 6}, futures(count));
+    std::uint64_t sequence = 0;
+    trade_one(both, count, sequence);
+    command query = limit(1, side::buy, 0, 0);
+    query.kind = domain::command_kind::query_order;
+    query.instrument = {};
+    query.query_order().flags = domain::query_flag::positions;
+    query.sequence = domain::sequence_number{++sequence};
+    ASSERT_EQ(both.apply(query), "");
+    ASSERT_EQ(both.events().size(), 2U) << "the count, and a place to go on from";
+    EXPECT_EQ(both.events()[1].instrument.value, domain::query_looks_max);
+    EXPECT_EQ(both.events()[1].position.quantity.value, 0U);
+    std::size_t answer_max = 0;
+    EXPECT_EQ(ask_for_positions(both, 1, sequence, answer_max), (std::map<std::uint32_t, std::int64_t>{{count, -1}}));
+}
+
+TEST(facility_model, positions_are_those_of_the_asking_account_in_the_instrument_that_is_named) {
+    twin both({.orders_max = 16, .accounts_max = 4, .positions_max = 32, .window_bits = 6}, futures(3));
+    std::uint64_t sequence = 0;
+    trade_one(both, 2, sequence);
+    const auto ask = [&](std::uint32_t account, std::uint32_t instrument, std::uint8_t flags = 0) {
+        command query = limit(account, side::buy, 0, 0);
+        query.kind = domain::command_kind::query_order;
+        query.instrument = domain::instrument_id{instrument};
+        query.query_order().flags = domain::query_flag::positions | flags;
+        query.sequence = domain::sequence_number{++sequence};
+        EXPECT_EQ(both.apply(query), "");
+        return both.events();
+    };
+    EXPECT_EQ(ask(2, 1).size(), 1U) << "there is none in it";
+    ASSERT_EQ(ask(2, 2).size(), 2U);
+    EXPECT_EQ(ask(2, 2)[1].side, side::buy);
+    EXPECT_EQ(ask(2, 2)[1].position.last.value, 90);
+    EXPECT_EQ(ask(1, 2)[1].side, side::sell);
+    EXPECT_EQ(ask(3, 2).size(), 1U);
+    EXPECT_EQ(ask(2, 1, domain::query_flag::behind).size(), 2U);
+    EXPECT_EQ(ask(2, 2, domain::query_flag::behind).size(), 1U);
+    EXPECT_EQ(ask(2, 3, domain::query_flag::behind).size(), 1U) << "nothing is behind the last instrument";
+    for (const std::uint32_t unknown : {4U, 9'999U}) {
+        EXPECT_EQ(ask(2, unknown).front().reason, domain::reject_reason::unknown_instrument);
+    }
+    EXPECT_EQ(ask(2, 0, domain::query_flag::behind).front().reason, domain::reject_reason::unknown_instrument);
+}
+
 TEST(facility_model, a_query_behind_an_order_that_is_gone_or_of_another_account_is_refused) {
     twin both({.orders_max = 16, .accounts_max = 4, .positions_max = 32, .window_bits = 6}, triangle());
     std::uint64_t sequence = 0;
@@ -343,7 +456,7 @@ TEST(facility_model, a_query_behind_an_order_that_is_gone_or_of_another_account_
     cancel.cancel_order().order = query.query_order().order;
     apply(cancel);
     EXPECT_EQ(apply(query).front().reason, domain::reject_reason::order_not_open);
-    for (const int flags : {3, 4, 7, 8, 9, 16}) {
+    for (const int flags : {3, 4, 7, 9, 10, 13, 16, 24}) {
         query.query_order().flags = static_cast<std::uint8_t>(flags);
         EXPECT_EQ(apply(query).front().reason, domain::reject_reason::invalid_combination) << flags;
     }

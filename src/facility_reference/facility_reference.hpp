@@ -281,6 +281,7 @@ class facility_reference {
 
     void cancel_orders();
     void query_order();
+    void query_positions();
     void say_status(const order& o, std::uint8_t flags);
 
     // --- Amending ----------------------------------------------------------------------------------------------------

@@ -97,6 +97,7 @@ void facility_reference::query_order() {
         if (found == nullptr) return refuse(reason);
         return say_status(*found, domain::event_flag::last_of_request);
     }
+    if (query.flags == 8 || query.flags == 12) return query_positions();
     if (query.flags != 1 && query.flags != 2 && query.flags != 5 && query.flags != 6)
         return refuse(reject_reason::invalid_combination);
     const bool of_account = query.flags == 2 || query.flags == 6;
@@ -124,6 +125,49 @@ void facility_reference::query_order() {
         if (more) break;
     }
     request_done({}, c.account.value);
+}
+
+void facility_reference::query_positions() {
+    const domain::command& c = command_;
+    const bool is_behind = c.query_order().flags == 12;
+    const auto named = std::find_if(instruments_.begin(), instruments_.end(),
+                                    [&](const domain::instrument& i) { return i.id == c.instrument; });
+    if ((is_behind || c.instrument.value != 0) && named == instruments_.end()) {
+        return refuse(reject_reason::unknown_instrument);
+    }
+    const auto place = static_cast<std::uint32_t>(named - instruments_.begin());
+    std::vector<std::pair<std::uint32_t, std::int64_t>> page;
+    std::uint32_t looks = 0;
+    bool more = false;
+    for (std::uint32_t i = 0; i < instruments_.size(); ++i) {
+        if (is_behind && i <= place) continue;
+        if (!is_behind && c.instrument.value != 0 && i != place) continue;
+        if (page.size() == domain::query_orders_max || looks == domain::query_looks_max) {
+            more = true;
+            break;
+        }
+        ++looks;
+        const auto held = positions_.find({c.account.value, i});
+        const std::int64_t lots = held == positions_.end() ? 0 : held->second;
+        if (lots != 0 || looks == domain::query_looks_max) page.emplace_back(i, lots);
+    }
+    if (!more && !page.empty() && page.back().second == 0) page.pop_back();  // it was no place to go on from
+    domain::event& count = say(event_kind::position_reported, 0, side::buy, reject_reason::none,
+                               page.empty() ? domain::event_flag::last_of_request : std::uint8_t{0});
+    count.position = {{}, domain::no_price, c.account, c.session, c.request(), 0, {}};
+    count.position.count = static_cast<std::uint32_t>(page.size());
+    for (const auto& [i, lots] : page) {
+        const bool is_last = i == page.back().first;
+        say(event_kind::position_reported, id_of(i), lots < 0 ? side::sell : side::buy, reject_reason::none,
+            static_cast<std::uint8_t>((is_last ? 2 : 0) | (is_last && more ? 16 : 0)))
+            .position = {domain::volume_lots{static_cast<std::uint64_t>(std::abs(lots))},
+                         books_[i].prices.last,
+                         c.account,
+                         c.session,
+                         c.request(),
+                         0,
+                         {}};
+    }
 }
 
 void facility_reference::say_status(const order& o, std::uint8_t flags) {

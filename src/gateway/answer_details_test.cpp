@@ -161,6 +161,42 @@ TEST(answer_details, a_query_of_all_orders_ends_with_their_number) {
     EXPECT_EQ(last_of(log).details.name.value, 56U);
 }
 
+TEST(answer_details, positions_have_the_name_of_their_request_and_are_for_its_session_only) {
+    constexpr domain::session_id copy{2};
+    constexpr domain::session_id plain_copy{3};
+    answer_log log(3);
+    log.set_detailed(fix);
+    log.set_detailed(copy);
+    log.copy(domain::account_id{9}, copy);
+    log.copy(domain::account_id{9}, plain_copy);
+    const auto position = [](std::uint32_t instrument) {
+        domain::event e;
+        e.kind = domain::event_kind::position_reported;
+        e.instrument = domain::instrument_id{instrument};
+        e.position = {};
+        e.position.account = domain::account_id{9};
+        e.position.session = fix;
+        e.position.request = 3;
+        return e;
+    };
+    domain::event name = name_of(domain::command_kind::query_order, 3, 55);
+    name.named.account = domain::account_id{9};
+    log.append(name);
+    for (const std::uint32_t instrument : {0U, 1U, 2U}) {
+        log.append(position(instrument));
+        EXPECT_EQ(last_of(log).event.instrument.value, instrument);
+        EXPECT_EQ(last_of(log).details.name.value, 55U);
+        EXPECT_EQ(last_of(log).details.request_kind, static_cast<std::uint8_t>(domain::command_kind::query_order));
+    }
+    EXPECT_EQ(log.detailed_count(fix), 3U);
+    EXPECT_EQ(log.detailed_count(copy), 0U);
+    EXPECT_EQ(log.next_answer(plain_copy), 1U);
+    domain::event of_another_protocol = position(1);
+    of_another_protocol.position.session = plain_copy;
+    log.append(of_another_protocol);
+    EXPECT_EQ(log.next_answer(plain_copy), 1U) << "Corro Binary has no such message";
+}
+
 TEST(answer_details, a_query_of_one_order_has_one_answer) {
     answer_log log = log_of_fix();
     domain::event name = name_of(domain::command_kind::query_order, 3, 55, 107);

@@ -125,8 +125,10 @@ std::uint64_t answer_log::append(const domain::event& event) noexcept {
         return 0;
     }
     if (!detailed_.empty()) event_fills_ = fills_.take(event);
+    // Positions change by what a drop copy receives anyway.
+    const bool is_copied = event.kind != domain::event_kind::position_reported;
     for (const domain::session_id copy : copies_of(domain::account_of(event))) {
-        if (copy != id) append_to(copy, event);
+        if (copy != id && is_copied) append_to(copy, event);
     }
     const bool is_misled = CORRO_DEFECT(answer_to_another_session) && event.command.value % 64 == 0;
     return append_to(is_misled ? domain::session_id{id.value % sessions_count() + 1} : id, event);
@@ -134,7 +136,9 @@ std::uint64_t answer_log::append(const domain::event& event) noexcept {
 
 std::uint64_t answer_log::append_to(domain::session_id id, const domain::event& event) noexcept {
     if (is_detailed(id)) return append_detailed(detailed_[detailed_by_session_[id.value] - 1], event);
-    if (event.kind == domain::event_kind::request_named) return 0;
+    const bool has_message =
+        event.kind != domain::event_kind::request_named && event.kind != domain::event_kind::position_reported;
+    if (!has_message) return 0;
     return append(sessions_[id.value], event);
 }
 
@@ -169,6 +173,10 @@ std::uint64_t answer_log::append_detailed(detailed_session& d, const domain::eve
         case domain::event_kind::leg_capture: return append_pair(s, event, details);
         case domain::event_kind::trade_capture:
             return event.capture.order.value == 0 ? append_pair(s, event, details) : 0;
+        case domain::event_kind::position_reported:
+            details.name = d.named.name;
+            details.request_kind = d.named.kind;
+            return append_pair(s, event, details);
         case domain::event_kind::request_done: return append_of_query(d, event, details);
         default: return 0;
     }

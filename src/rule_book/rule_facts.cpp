@@ -58,6 +58,13 @@ void fact_writer::write_down(const domain::event& e) {
                             " at " + std::to_string(e.leg_fill.price / tick_size_.value));
             break;
         case event_kind::order_status: said_.push_back(terms("has open")); break;
+        case event_kind::position_reported:
+            said_.push_back(e.instrument.value == 0 ? std::to_string(e.position.count) + " positions"
+                                                    : name_of(e.position.account) +
+                                                          (e.side == domain::side::buy ? " is long " : " is short ") +
+                                                          std::to_string(e.position.quantity.value) + " of " +
+                                                          std::to_string(e.instrument.value));
+            break;
         case event_kind::quote_entered:
             said_.push_back(name_of(e.quote.account) + "'s quote stands with " +
                             std::to_string(e.quote.bid_quantity.value) + " and " +

@@ -133,6 +133,17 @@ struct columns {
     return c;
 }
 
+/// One that only counts has the count as its quantity.
+[[gnu::always_inline]] inline columns of(const domain::position_state& e, domain::instrument_id i) noexcept {
+    columns c;
+    c.account = e.account.value;
+    c.session = e.session.value;
+    c.request = e.request;
+    c.price = e.last;
+    c.quantity = i.value == 0 ? e.count : e.quantity.value;
+    return c;
+}
+
 [[gnu::always_inline]] inline columns of(const domain::public_order& e) noexcept {
     columns c;
     c.order = e.order.value;
@@ -206,6 +217,7 @@ char* put_payload(const domain::event& e, const event_text::listed& i, char* to)
         case event_kind::session_numbers_reset: return put_columns(of(e.numbers_reset), i, to);
         case event_kind::messages_counted: return put_columns(of(e.counted), i, to);
         case event_kind::request_named: return put_columns(of(e.named), i, to);
+        case event_kind::position_reported: return put_columns(of(e.position, e.instrument), i, to);
         case event_kind::order_added:
         case event_kind::order_reduced:
         case event_kind::order_deleted: return put_columns(of(e.book), i, to);
@@ -238,6 +250,7 @@ std::string_view name_of(domain::event_kind kind) noexcept {
         case domain::event_kind::session_numbers_reset: return "session_numbers_reset";
         case domain::event_kind::messages_counted: return "messages_counted";
         case domain::event_kind::request_named: return "request_named";
+        case domain::event_kind::position_reported: return "position_reported";
         default: break;
     }
     // The template ids of the messages are the numbers of the events plus 32.

@@ -103,6 +103,13 @@ columns columns_of(const domain::event& e) noexcept {
             c.order = e.named.order.value;
             c.client_order = e.named.name.value;
             break;
+        case event_kind::position_reported:
+            c.account = e.position.account.value;
+            c.session = e.position.session.value;
+            c.request = e.position.request;
+            c.price = e.position.last;
+            c.quantity = e.instrument.value == 0 ? e.position.count : e.position.quantity.value;
+            break;
         case event_kind::protection_changed:
             c.account = e.protection.account.value;
             c.session = e.protection.session.value;
@@ -164,6 +171,7 @@ std::string_view name_of(domain::event_kind kind) noexcept {
     if (kind == domain::event_kind::session_numbers_reset) return "session_numbers_reset";
     if (kind == domain::event_kind::messages_counted) return "messages_counted";
     if (kind == domain::event_kind::request_named) return "request_named";
+    if (kind == domain::event_kind::position_reported) return "position_reported";
     // The template ids of the messages are the numbers of the events plus 32.
     return wire::to_string(static_cast<wire::template_id>(static_cast<unsigned>(kind) + 32));
 }

@@ -329,7 +329,8 @@ class message_maker {
                 break;
             case domain::event_kind::session_numbers_reset:
             case domain::event_kind::messages_counted:
-            case domain::event_kind::request_named: break;  // no message
+            case domain::event_kind::request_named:
+            case domain::event_kind::position_reported: break;  // no message
         }
         return e;
     }

@@ -96,6 +96,32 @@ void message_writer::instrument_settled(std::uint32_t book, domain::price_ticks 
                   domain::settlement{price, domain::volume_lots{open_interest}, {}});
 }
 
+void message_writer::positions_counted(std::uint32_t count) noexcept {
+    domain::position_state counted;
+    counted.last = domain::no_price;
+    counted.account = command_->account;
+    counted.session = command_->session;
+    counted.request = command_->request();
+    counted.count = count;
+    buffer_
+        .append(domain::event_kind::position_reported, {}, domain::side::buy, domain::reject_reason::none,
+                count == 0 ? domain::event_flag::last_of_request : std::uint8_t{0})
+        .position = counted;
+}
+
+void message_writer::position(std::uint32_t book, std::int64_t lots, std::uint8_t flags) noexcept {
+    domain::position_state held;
+    held.quantity = domain::volume_lots{static_cast<std::uint64_t>(lots < 0 ? -lots : lots)};
+    held.last = trades_[book].prices.last;
+    held.account = command_->account;
+    held.session = command_->session;
+    held.request = command_->request();
+    buffer_
+        .append(domain::event_kind::position_reported, ids_[book], lots < 0 ? domain::side::sell : domain::side::buy,
+                domain::reject_reason::none, flags)
+        .position = held;
+}
+
 void message_writer::status(std::uint32_t slot, std::uint8_t flags) noexcept {
     const matching::level_state level = engine_.level_of(slot);
     const order_record& r = orders_[slot];

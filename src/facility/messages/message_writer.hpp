@@ -151,6 +151,10 @@ class message_writer {
     /// orders without displayed quantity left are dealt with afterwards.
     void implied_filled(const implied_fill& f) noexcept;
 
+    /// How many positions an answer has, before them; for the session that asks. Without any it is the whole answer.
+    void positions_counted(std::uint32_t count) noexcept;
+    /// The account's position in a book, for the session that asks.
+    void position(std::uint32_t book, std::int64_t lots, std::uint8_t flags) noexcept;
     /// The state of an open order, for the session that asks.
     void status(std::uint32_t slot, std::uint8_t flags) noexcept;
     /// The statistics of a book begin again.

@@ -117,6 +117,30 @@ void answer_merger::take_events(lane& l, std::vector<domain::event>& into) {
     }
 }
 
+// The positions of all partitions become one answer: one count, in front, and one event that completes it. Pages of
+// partitions stay: each may end with more behind it.
+void answer_merger::merge_positions() {
+    domain::event* count = nullptr;
+    domain::event* last = nullptr;
+    std::uint32_t total = 0;
+    for (std::vector<domain::event>& events : group_) {
+        const auto is_count = [](const domain::event& e) {
+            return e.kind == domain::event_kind::position_reported && e.instrument.value == 0;
+        };
+        for (const domain::event& e : events) total += is_count(e) ? e.position.count : 0;
+        if (count != nullptr) std::erase_if(events, is_count);
+        for (domain::event& e : events) {
+            if (e.kind != domain::event_kind::position_reported) continue;
+            if (is_count(e)) count = &e;
+            e.flags &= static_cast<std::uint8_t>(~domain::event_flag::last_of_request);
+            last = &e;
+        }
+    }
+    if (count == nullptr) return;
+    count->position.count = total;
+    last->flags |= domain::event_flag::last_of_request;
+}
+
 // Combines the answers of all partitions: the last one that did something completes it; if none did, one reject is
 // delivered.
 void answer_merger::deliver_group() {
@@ -128,6 +152,7 @@ void answer_merger::deliver_group() {
     const auto executed_count =
         static_cast<std::size_t>(std::ranges::count_if(lanes_, [this](const lane& l) { return has_turn(l); }));
     for (std::size_t k = 0; k < lanes_.size(); ++k) take_events(lanes_[k], group_[k]);
+    merge_positions();
     constexpr std::size_t nobody = SIZE_MAX;
     std::size_t completing = nobody;
     for (std::size_t k = 0; k < group_.size(); ++k) {

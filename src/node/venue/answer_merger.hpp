@@ -89,6 +89,7 @@ class answer_merger {
     void deliver_one(lane& l);
     void conclude(executed_command what, bool was_refused);
     void deliver_group();
+    void merge_positions();
     void take_events(lane& l, std::vector<domain::event>& into);
 
     outcome_sink& sink_;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
+#include <string>
 #include <vector>
 
 #include "io/loop/context.hpp"
@@ -169,6 +171,64 @@ TEST_F(answer_merger_, says_that_a_request_is_done_once) {
     done(0, 1, {answer(event_kind::order_cancelled, 1, false), answer(event_kind::request_done, 2)}, 2);
     done(1, 1, {answer(event_kind::order_cancelled, 3, false), answer(event_kind::request_done, 4)}, 2);
     EXPECT_EQ(told(), (names{1, 3, -4}));
+}
+
+TEST_F(answer_merger_, makes_one_answer_of_the_positions_of_all_partitions) {
+    struct listener final : outcome_sink {
+        std::size_t accept(std::span<const domain::event> events) noexcept override {
+            for (const domain::event& e : events) {
+                if (e.kind != event_kind::position_reported) continue;
+                said += e.instrument.value == 0 ? "count " + std::to_string(e.position.count)
+                                                : "of " + std::to_string(e.instrument.value);
+                if ((e.flags & domain::event_flag::more_behind) != 0) said += " more";
+                said += (e.flags & domain::event_flag::last_of_request) != 0 ? ". " : ", ";
+            }
+            return events.size();
+        }
+        void executed(const executed_command&) override {}
+        std::string said;
+    };
+    listener heard;
+    const auto position = [](std::uint32_t instrument, std::uint8_t flags, std::uint32_t count = 0) {
+        domain::event e;
+        e.kind = event_kind::position_reported;
+        e.instrument = domain::instrument_id{instrument};
+        e.flags = flags;
+        e.position = {};
+        e.position.session = session;
+        e.position.account = domain::account_id{1};
+        e.position.count = count;
+        return e;
+    };
+    using domain::event_flag::last_of_request;
+    using domain::event_flag::more_behind;
+    using events = std::vector<domain::event>;
+    const events none{position(0, last_of_request, 0)};
+    const events one{position(0, 0, 1), position(5, last_of_request)};
+    const events page{position(0, 0, 2), position(1, 0), position(3, last_of_request | more_behind)};
+    const auto merged = [&](const std::vector<events>& all) {
+        heard.said.clear();
+        answer_merger of_all(all.size(), heard);
+        of_all.begin_counting(1);
+        for (std::size_t k = 0; k < all.size(); ++k) {
+            domain::command c;
+            c.set_arrival(1, static_cast<std::uint8_t>(all.size()));
+            c.sequence = domain::sequence_number{1};
+            c.session = session;
+            c.set_request(1);
+            of_all.executed(k, executed_command(c, all[k].size(), false));
+            events said = all[k];
+            for (domain::event& e : said) e.command = c.sequence;
+            of_all.accept(k, said);
+        }
+        of_all.advance();
+        return heard.said;
+    };
+    EXPECT_EQ(merged({none, none}), "count 0. ");
+    EXPECT_EQ(merged({one, none}), "count 1, of 5. ");
+    EXPECT_EQ(merged({none, one}), "count 1, of 5. ");
+    EXPECT_EQ(merged({page, one}), "count 3, of 1, of 3 more, of 5. ");
+    EXPECT_EQ(merged({one, none, page}), "count 3, of 5, of 1, of 3 more. ");
 }
 
 TEST_F(answer_merger_, lets_numbers_begin_again_once_when_all_partitions_have) {

@@ -57,6 +57,9 @@ std::size_t partition_map::target_of(const command& c) const noexcept {
             if (c.named_order().value != 0) return first_if_unknown(home_of(c.named_order()));
             return home_of(c.instrument) == nowhere ? all : home_of(c.instrument);
         case command_kind::query_order:
+            if ((c.query_order().flags & domain::query_flag::positions) != 0) {
+                return c.instrument.value == 0 ? all : first_if_unknown(home_of(c.instrument));
+            }
             // Orders behind another one are in its partition; the answers of other partitions end with their own
             // orders.
             return is_of_one_partition(c.query_order()) ? first_if_unknown(home_of(c.named_order())) : all;

@@ -88,6 +88,22 @@ TEST(partition_map, sends_a_query_of_all_to_all_and_of_those_behind_an_order_to_
     EXPECT_EQ(map.target_of(query), 1U);
 }
 
+TEST(partition_map, sends_a_query_of_positions_to_all_or_to_the_partition_of_its_instrument) {
+    const partition_map map(two_partitions());
+    command query = of(command_kind::query_order, 0);
+    query.query_order().flags = domain::query_flag::positions;
+    EXPECT_EQ(map.target_of(query), partition_map::all);
+    for (const std::uint32_t instrument : {1U, 2U}) {
+        query.instrument = domain::instrument_id{instrument};
+        for (const std::uint8_t flags : {std::uint8_t{0}, domain::query_flag::behind}) {
+            query.query_order().flags = domain::query_flag::positions | flags;
+            EXPECT_EQ(map.target_of(query), map.target_of(of(command_kind::enter_order, instrument))) << instrument;
+        }
+    }
+    query.instrument = domain::instrument_id{99};
+    EXPECT_EQ(map.target_of(query), 0U) << "which refuses it";
+}
+
 TEST(partition_map, leaves_the_number_of_a_partition_that_is_not_there_as_it_is) {
     const partition_map map(two_partitions());
     command cancel = of(command_kind::cancel_order, 1);
