@@ -7,6 +7,7 @@
 #include "domain/command.hpp"
 #include "domain/reject_reason.hpp"
 #include "fix_gateway/answer_fields.hpp"
+#include "fix_gateway/positions.hpp"
 #include "fix_gateway/quote_answers.hpp"
 #include "fix_gateway/trade_records.hpp"
 
@@ -29,6 +30,9 @@ enum class message_kind : std::uint8_t {
     mass_quote_acknowledgement,
     protection_report,
     trade_record,
+    positions_ack,
+    position_report,
+    unanswered_query,
 };
 
 /// AvgPx (6): rounded to the nearest billionth; 0 without fills.
@@ -266,7 +270,23 @@ void write_lost_request(const answer& a, fix::message_writer& into) noexcept {
     into.put(tag::business_reject_reason, 0);
 }
 
+/// A refused question about orders that are there: an ExecutionReport would say that an order is rejected.
+bool is_unanswered_query(const answer& a) noexcept {
+    const reject_reason reason = a.event.reason;
+    return answers_request(a, command_kind::query_order) && reason != reject_reason::unknown_order &&
+           reason != reject_reason::order_not_open;
+}
+
+void write_unanswered_query(const answer& a, fix::message_writer& into) noexcept {
+    into.put(tag::ref_seq_num, a.event.order.request);
+    into.put(tag::text, domain::to_string(a.event.reason));
+    into.put(tag::ref_msg_type, is_of_all(a) ? "AF" : "H");
+    put_name(into, tag::business_reject_ref_id, a, a.details.name);
+    into.put(tag::business_reject_reason, 0);
+}
+
 message_kind kind_of_refusal(const answer& a) noexcept {
+    if (is_about_positions(a)) return message_kind::positions_ack;
     if (const auto quote = quote_of(a, a.details.name)) {
         if (quote->is(quote_request::protection)) return message_kind::protection_report;
         return quote->is_of_mass_quote() ? message_kind::mass_quote_acknowledgement : message_kind::quote_status;
@@ -275,7 +295,8 @@ message_kind kind_of_refusal(const answer& a) noexcept {
     if (answers_request(a, command_kind::cancel_order) || answers_request(a, command_kind::amend_order)) {
         return message_kind::cancel_reject;
     }
-    return a.details.name.value == 0 ? message_kind::lost_request : message_kind::report;
+    if (a.details.name.value == 0) return message_kind::lost_request;
+    return is_unanswered_query(a) ? message_kind::unanswered_query : message_kind::report;
 }
 
 message_kind kind_of(const answer& a) noexcept {
@@ -289,6 +310,8 @@ message_kind kind_of(const answer& a) noexcept {
         case event_kind::protection_changed: return message_kind::protection_report;
         case event_kind::trade_capture:
         case event_kind::leg_capture: return message_kind::trade_record;
+        case event_kind::position_reported:
+            return is_position_report(a) ? message_kind::position_report : message_kind::positions_ack;
         default: return message_kind::report;
     }
 }
@@ -300,7 +323,10 @@ std::string_view message_type_of(const answer& a, fix_version version) noexcept 
     switch (kind_of(a)) {
         case message_kind::cancel_reject: return "9";
         case message_kind::mass_cancel_report: return "r";
-        case message_kind::lost_request: return "j";
+        case message_kind::lost_request:
+        case message_kind::unanswered_query: return "j";
+        case message_kind::positions_ack: return "AO";
+        case message_kind::position_report: return "AP";
         case message_kind::quote_status: return is_before_4_4 ? "b" : "AI";
         case message_kind::mass_quote_acknowledgement: return "b";
         case message_kind::protection_report: return "U3";
@@ -321,6 +347,9 @@ void write_body(const answer& a, const domain::instrument& instrument, fix_versi
             return write_mass_quote_acknowledgement(a, instrument, version, into);
         case message_kind::protection_report: return write_protection_report(a, into);
         case message_kind::trade_record: return write_trade_record(a, instrument, version, into);
+        case message_kind::positions_ack: return write_positions_ack(a, instrument, version, into);
+        case message_kind::position_report: return write_position_report(a, instrument, version, into);
+        case message_kind::unanswered_query: return write_unanswered_query(a, into);
         case message_kind::report: break;
     }
     if (a.event.kind == event_kind::request_done) return write_end_of_query(a, into);

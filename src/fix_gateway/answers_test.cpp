@@ -179,6 +179,25 @@ TEST(fix_answers, open_orders_that_were_asked_for_and_the_end_of_them) {
     EXPECT_NE(message_of(refused).find("|584=99|911=0|912=Y|"), std::string::npos);
 }
 
+// An ExecutionReport with OrdStatus (39) 8 would say that the order, or all of them, were rejected.
+TEST(fix_answers, a_question_that_is_not_answered_rejects_no_order) {
+    answer one = named(of_order(event_kind::order_rejected, 0), domain::command_kind::query_order, 99, 17);
+    one.event.reason = reject_reason::throttled;
+    one.event.order.order = {};
+    one.event.order.request = 12;
+    for (const fix_version version : {fix_version::v4_2, fix_version::v4_4, fix_version::v5_0_sp}) {
+        EXPECT_EQ(message_of(one, version), "35=j|45=12|58=throttled|372=H|379=99|380=0|");
+    }
+    answer all = one;
+    all.details.of_order = {};
+    EXPECT_EQ(message_of(all), "35=j|45=12|58=throttled|372=AF|379=99|380=0|");
+    for (const reject_reason reason : {reject_reason::unknown_order, reject_reason::order_not_open}) {
+        one.event.reason = reason;
+        EXPECT_NE(message_of(one).find("|39=8|"), std::string::npos) << "there is no such open order";
+        EXPECT_NE(message_of(one).find("|150=I|"), std::string::npos);
+    }
+}
+
 TEST(fix_answers, orders_of_strategies_are_marked) {
     domain::instrument strategy = instrument_of_test();
     strategy.legs_count = 2;

@@ -5,6 +5,7 @@
 #include "fix/codec/tags.hpp"
 #include "fix/net/connection.hpp"
 #include "fix_gateway/fix_session.hpp"
+#include "fix_gateway/positions.hpp"
 #include "fix_gateway/requests.hpp"
 #include "gateway/limits.hpp"
 #include "gateway/session/queue_waits.hpp"
@@ -147,6 +148,7 @@ void fix_session::submit_request(fix::instant now) {
     const request_problem problem = read_request(session_->message(), shared_.instruments, store_->version(), command);
     if (problem.is_there()) return refuse(problem);
     complete(command);
+    check_positions_account(session_->message(), command);
     ++shared_.statistics.requests;
     const bool taken = shared_.commands.try_push(command);
     CORRO_ASSERT(taken, "the room was checked before");

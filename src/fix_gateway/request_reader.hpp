@@ -195,6 +195,10 @@ class request_reader {
         const auto value = required(tag);
         return value ? symbols_.find(*value) : nullptr;
     }
+    /// By its number; nullptr: there is none.
+    [[nodiscard]] const domain::instrument* instrument_with(domain::instrument_id id) const noexcept {
+        return symbols_.instruments().find(id);
+    }
     /// One side of a quote. Without a size, or with size 0, it is withdrawn, and its price does not matter.
     void quoted_side(std::uint32_t price_tag, std::uint32_t size_tag, domain::price_ticks& price_into,
                      domain::quantity_lots& quantity_into) noexcept {

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "fix_gateway/multileg_request.hpp"
+#include "fix_gateway/positions.hpp"
 #include "fix_gateway/quote_requests.hpp"
 #include "fix_gateway/request_reader.hpp"
 #include "fix_gateway/tags.hpp"
@@ -187,6 +188,10 @@ request_problem read_request(const fix::field_index& message, symbols& instrumen
         case code_of("AF"):
             if (is_before_4_4) return unsupported_type;
             read_mass_status_request(r, into);
+            break;
+        case code_of("AN"):
+            if (is_before_4_4) return unsupported_type;
+            read_positions_request(r, into);
             break;
         case code_of("q"):
             if (is_before_4_4) return unsupported_type;

@@ -53,7 +53,8 @@ struct request_commands {
 
 /// Reads a message that asks for one command: NewOrderSingle (D), NewOrderMultileg (AB), OrderCancelRequest (F),
 /// OrderCancelReplaceRequest (G), OrderStatusRequest (H), OrderMassStatusRequest (AF), OrderMassCancelRequest (q),
-/// Quote (S), SetProtection (U1), ResetProtection (U2). Session, account and request number are left to the caller.
+/// RequestForPositions (AN), Quote (S), SetProtection (U1), ResetProtection (U2). Session, account and request number
+/// are left to the caller.
 [[nodiscard]] request_problem read_request(const fix::field_index& message, symbols& instruments, fix_version version,
                                            domain::command& into) noexcept;
 

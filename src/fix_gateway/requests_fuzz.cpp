@@ -15,6 +15,7 @@
 #include "fix/limits.hpp"
 #include "fix_gateway/answers.hpp"
 #include "fix_gateway/order_names.hpp"
+#include "fix_gateway/positions.hpp"
 #include "fix_gateway/quote_names.hpp"
 #include "fix_gateway/requests.hpp"
 
@@ -92,12 +93,38 @@ void answer(const domain::command& c, const domain::instrument& i, fix_version v
         return;
     }
     const bool is_query = c.kind == domain::command_kind::query_order;
+    if (fix_gateway::is_about_positions(said)) {
+        CORRO_ASSERT(fix_gateway::order_name(*index.get(710)) == said.details.name && *index.get(729) == "2");
+        return;
+    }
+    if (is_query && said.event.reason == domain::reject_reason::throttled) {
+        CORRO_ASSERT(fix_gateway::order_name(*index.get(379)) == said.details.name);
+        return;
+    }
     if (is_query && c.client_order.value == 0) {
         CORRO_ASSERT(fix_gateway::order_name(*index.get(584)) == said.details.name);
         return;
     }
     // The answer to a question is about the order, and has its name.
     CORRO_ASSERT(fix_gateway::order_name(*index.get(11)) == (is_query ? said.details.of_order : said.details.name));
+}
+
+/// The positions that the venue could answer with.
+void answer_positions(const domain::command& c, const domain::instrument& i, fix_version version) {
+    gateway::answer_log::detailed_answer said;
+    said.event.kind = domain::event_kind::position_reported;
+    said.event.position = {};
+    said.event.position.quantity = domain::volume_lots{c.request_name().value >> 24U};
+    said.event.position.last = domain::price_ticks{static_cast<std::int64_t>(c.request_name().value % 1'000'000)};
+    said.details.name = c.request_name();
+    said.details.request_kind = static_cast<std::uint8_t>(c.kind);
+    const written count(said, domain::instrument(), version);
+    CORRO_ASSERT(*count.fields().get(35) == "AO" && *count.fields().get(728) == "2");
+    said.event.instrument = i.id;
+    const written report(said, i, version);
+    const fix::field_index& index = report.fields();
+    CORRO_ASSERT(*index.get(35) == "AP" && fix_gateway::order_name(*index.get(710)) == said.details.name);
+    CORRO_ASSERT(*index.get(704) == std::to_string(said.event.position.quantity.value * i.lot_size));
 }
 
 void check_quotes(const fix_gateway::request_commands& all, const domain::instrument& i, fix_version version) {
@@ -145,5 +172,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         CORRO_ASSERT(c.client_order.value != 0);
     }
     answer(c, instrument, version);
+    if (c.client_order == fix_gateway::positions_mark) {
+        CORRO_ASSERT(c.kind == domain::command_kind::query_order);
+        fix_gateway::check_positions_account(index, c);
+        answer_positions(c, instrument, version);
+    }
     return 0;
 }

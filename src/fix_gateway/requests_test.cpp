@@ -249,7 +249,7 @@ TEST(fix_requests, all_open_orders_are_asked_for_from_one_on) {
 }
 
 TEST(fix_requests, messages_that_a_version_does_not_have_are_unsupported) {
-    for (const std::string_view type : {"AB", "AF", "q"}) {
+    for (const std::string_view type : {"AB", "AF", "AN", "q"}) {
         EXPECT_EQ(read(type, "", fix_version::v4_2).problem.business_reason, business_reason_unsupported_type) << type;
         EXPECT_NE(read(type, "", fix_version::v5_0).problem.tag, 0U) << type;
     }

@@ -39,6 +39,12 @@ FIELDS = {
     893: "LastFragment BOOLEAN", 969: "MinPriceIncrement FLOAT", 1079: "MaturityTime STRING", 1140: "MaxTradeVol QTY",
     1148: "LowLimitPrice PRICE", 1149: "HighLimitPrice PRICE", 1151: "SecurityGroup STRING", 1301: "MarketID EXCHANGE",
     1310: "NoMarketSegments NUMINGROUP",
+    # Of positions.
+    379: "BusinessRejectRefID STRING", 581: "AccountType INT", 702: "NoPositions NUMINGROUP", 703: "PosType STRING",
+    704: "LongQty QTY", 705: "ShortQty QTY", 707: "PosAmtType STRING", 708: "PosAmt AMT", 710: "PosReqID STRING",
+    715: "ClearingBusinessDate LOCALMKTDATE", 721: "PosMaintRptID STRING", 724: "PosReqType INT",
+    727: "TotalNumPosReports INT", 728: "PosReqResult INT", 729: "PosReqStatus INT", 730: "SettlPrice PRICE",
+    731: "SettlPriceType INT", 734: "PriorSettlPrice PRICE", 753: "NoPosAmt NUMINGROUP",
 }
 VALUES = {
     39: {"FIX.4.2": "0123456789ABCDE", "FIX.4.4": "0123456789ABCDE", "FIX.5.0SP2": "0123456789ABCDE"},
@@ -64,6 +70,13 @@ VALUES = {
     269: {"FIX.4.2": "0123456789", "FIX.4.4": "0123456789ABC", "FIX.5.0SP2": "0123456789ABCDEFGHJKLMNOPQ"},
     279: {"FIX.4.2": "012", "FIX.4.4": "012", "FIX.5.0SP2": "012345"},
     281: {"FIX.4.2": "012345678", "FIX.4.4": "0123456789ABC", "FIX.5.0SP2": "0123456789ABCD"},
+    581: {"FIX.4.4": "1234678", "FIX.5.0SP2": "1234678"},
+    703: {"FIX.4.4": ["TQ", "FIN", "SOD"], "FIX.5.0SP2": ["TQ", "FIN", "SOD"]},
+    707: {"FIX.4.4": ["FMTM", "CASH"], "FIX.5.0SP2": ["FMTM", "CASH"]},
+    724: {"FIX.4.4": "0123", "FIX.5.0SP2": "012345"},
+    728: {"FIX.4.4": [*range(5), 99], "FIX.5.0SP2": [*range(5), 99]},
+    729: {"FIX.4.4": "012", "FIX.5.0SP2": "012"},
+    731: {"FIX.4.4": "12", "FIX.5.0SP2": "12"},
     851: {"FIX.4.4": "123", "FIX.5.0SP2": "1234"},
 }
 # (MsgType, name, tags that are required, others)
@@ -73,7 +86,7 @@ SESSION = [
     ("4", "SequenceReset", (36,), (123,)), ("5", "Logout", (), (58,)),
 ]
 REFUSALS = [("9", "OrderCancelReject", (37, 11, 41, 39, 434), (58, 60, 102)),
-            ("j", "BusinessMessageReject", (372, 380), (45, 58))]
+            ("j", "BusinessMessageReject", (372, 380), (45, 58, 379))]
 REPORT = (37, 17, 150, 39, 55, 54, 151, 14, 6)
 REPORT_MORE = (1, 11, 31, 32, 38, 41, 44, 58, 60, 103, 378)
 MASS_CANCEL = (37, 530, 531)
@@ -117,17 +130,28 @@ REFERENCE = {
                                                     {1310: (1301, *RULES)})),
                    (*STATUS, (324, *INSTRUMENT["FIX.5.0SP2"], 625, 326, 58))],
 }
+QUANTITIES = {702: (703, 704, 705)}
+AMOUNTS = {753: (707, 708)}
+POSITIONS = {
+    "FIX.4.4": [("AO", "RequestForPositionsAck", (721, 728, 729, 1, 581), (710, 727, 55, 58)),
+                ("AP", "PositionReport", (721, 728, 715, 1, 581, 730, 731, 734, QUANTITIES, AMOUNTS),
+                 (710, 724, 55, 48, 22))],
+    "FIX.5.0SP2": [("AO", "RequestForPositionsAck", (721, 728, 729), (710, 727, 724, 715, 1, 581, 55, 58)),
+                   ("AP", "PositionReport", (721, 715), (710, 724, 728, 1, 581, 55, 48, 22, 730, 731, QUANTITIES))],
+}
 MESSAGES = {
     "FIX.4.2": [*SESSION, *REFUSALS, *market_data("FIX.4.2"), *REFERENCE["FIX.4.2"],
                 ("8", "ExecutionReport", (*REPORT, 20), REPORT_MORE),
                 ("b", "QuoteAcknowledgement", (297,), (117, 58, 300, {296: (302, 304, {295: (299, 55, 368)})}))],
     "FIX.4.4": [*SESSION, *REFUSALS, *market_data("FIX.4.4"), *REFERENCE["FIX.4.4"],
+                *POSITIONS["FIX.4.4"],
                 ("8", "ExecutionReport", REPORT, (*REPORT_MORE, *MASS_STATUS, 790, 851)),
                 ("r", "OrderMassCancelReport", MASS_CANCEL, (11, 58, 60, 532)),
                 ("AI", "QuoteStatusReport", (117,), QUOTE_STATUS),
                 ("b", "MassQuoteAcknowledgement", (297,), (117, 1, 58, 300, {296: (302, 304, ENTRIES)}))],
     "FIXT.1.1": SESSION,
     "FIX.5.0SP2": [*REFUSALS, *market_data("FIX.5.0SP2"), *REFERENCE["FIX.5.0SP2"],
+                   *POSITIONS["FIX.5.0SP2"],
                    ("8", "ExecutionReport", REPORT, (*REPORT_MORE, *MASS_STATUS, 790, 851)),
                    ("r", "OrderMassCancelReport", (*MASS_CANCEL, 1369), (11, 58, 60, 532)),
                    ("AI", "QuoteStatusReport", (), (117, *QUOTE_STATUS, 300)),

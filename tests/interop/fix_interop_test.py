@@ -152,6 +152,9 @@ def the_end(count, version):
     yield "wait"
     for sender in ACCOUNTS:
         yield request(sender, "H", CANCEL - 1, _54="1")
+        if version != "FIX.4.2":
+            yield f"{sender} AN 710=held|724=0|715=20260102|60=20260102-12:00:00"
+            yield f"{sender} AN 710=foreign|724=0|1=99|715=20260102|60=20260102-12:00:00"
     yield "wait"
 
 
@@ -269,10 +272,11 @@ class FixInterop(unittest.TestCase):
             self.assertEqual(int(end["911"]), len(states))
             self.assertGreaterEqual(len(states), 2, "the sides of the quote")
 
-        traded = collections.Counter()
-        for reports in orders.values():
+        traded, held = collections.Counter(), collections.Counter()
+        for (sender, _), reports in orders.items():
             filled = 0
             for report in reports:
+                held[sender, report["55"]] += int(report.get("32", "0")) * (1 if report["54"] == "1" else -1)
                 filled += int(report.get("32", "0")) if report["150"] in "F12" else 0
                 traded[report["55"], report["54"]] += int(report.get("32", "0"))
                 self.assertEqual(int(report["14"]), filled, report)
@@ -285,7 +289,24 @@ class FixInterop(unittest.TestCase):
             self.assertEqual(traded[symbol, "1"], traded[symbol, "2"])
             self.assertGreater(traded[symbol, "1"], 0)
         self.check_reference_data(client)
+        self.check_positions(client, +held, -held)
         return kinds, repeated
+
+    def check_positions(self, client, bought, sold):
+        """What the venue reports at the end is the sum of all fills."""
+        if client.version == "FIX.4.2":
+            return
+        answers = [(sender, message) for sender, message in client.received()
+                   if message["35"] in ("AO", "AP") and message.get("43") != "Y"]
+        for sender in ACCOUNTS:
+            [ack] = [m for who, m in answers if (who, m["35"], m["710"]) == (sender, "AO", "held")]
+            told = [m for who, m in answers if (who, m["35"], m["710"]) == (sender, "AP", "held")]
+            self.assertEqual(len(told), int(ack["727"]))
+            for side, sums in (("704", bought), ("705", sold)):
+                self.assertEqual({m["55"]: int(m[side]) for m in told if m[side] != "0"},
+                                 {symbol: lots for (who, symbol), lots in sums.items() if who == sender})
+            [foreign] = [m for who, m in answers if (who, m["710"]) == (sender, "foreign")]
+            self.assertEqual((foreign["35"], foreign["728"], foreign["729"]), ("AO", "3", "2"))
 
     def check_reference_data(self, client):
         answers = collections.defaultdict(list)

@@ -6,7 +6,6 @@ usage: fix_reference_test.py CORRO SOURCE_FOLDER
 
 import collections
 import os
-import re
 import secrets
 import signal
 import subprocess
@@ -15,7 +14,7 @@ import threading
 import unittest
 
 from fix_order_entry_test import Client, key_of
-from running_exchange import CORRO, SOURCE, TIME_LIMIT_S, Exchange, change_text, free_ports, run
+from running_exchange import CORRO, TIME_LIMIT_S, Exchange, run, serve_example
 
 CONTROL = '''
 [[account]]
@@ -269,25 +268,7 @@ class FixReference(unittest.TestCase):
 
     def serve(self, example, more, *roles):
         """Starts processes with one of the example configurations, on free ports. Returns where FIX is, and the file."""
-        with open(os.path.join(SOURCE, "config", example), encoding="utf-8") as file:
-            text = file.read().replace("/tmp/corro-partitions", self.journal_folder) + more
-        used = sorted(set(re.findall(r"127\.0\.0\.1:(\d+)", text)))
-        ports = dict(zip(used, free_ports(len(used))))
-        config = os.path.join(self.folder, example)
-        with open(config, "w", encoding="utf-8") as file:
-            file.write(re.sub(r"(?<=127\.0\.0\.1:)\d+", lambda port: str(ports[port[0]]), text))
-        os.chmod(config, 0o600)
-        for role in roles:
-            process = subprocess.Popen([CORRO, "serve", *role, "--config", config], stdout=subprocess.PIPE,
-                                       stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True)
-            self.addCleanup(process.stdout.close)
-            self.addCleanup(process.wait)
-            self.addCleanup(process.kill)
-            for line in process.stdout:
-                if ("order entry" if "gateway" in role else "Ctrl-C") in line:
-                    break
-            else:
-                self.fail(f"{role} ended early")
+        ports, config = serve_example(self, self.folder, example, more, *roles)
         return f"127.0.0.1:{ports['7010']}", config
 
     def test_phases_in_a_gateway_of_its_own(self):

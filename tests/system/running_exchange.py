@@ -59,6 +59,36 @@ def demo_configuration(folder, more="", lines=()):
     return path
 
 
+def serve_example(test, folder, example, more, *roles):
+    """Starts processes with one of the example configurations, on free ports; they end with the test. The journal is in the
+    folder. Returns the ports by those of the example, and the file."""
+    with open(os.path.join(SOURCE, "config", example), encoding="utf-8") as file:
+        text = file.read().replace("/tmp/corro-partitions", os.path.join(folder, "journal")) + more
+    used = sorted(set(re.findall(r"127\.0\.0\.1:(\d+)", text)))
+    ports = dict(zip(used, free_ports(len(used))))
+    config = os.path.join(folder, example)
+    with open(config, "w", encoding="utf-8") as file:
+        file.write(re.sub(r"(?<=127\.0\.0\.1:)\d+", lambda port: str(ports[port[0]]), text))
+    os.chmod(config, 0o600)
+    for role in roles:
+        start_role(test, config, role)
+    return ports, config
+
+
+def start_role(test, config, role):
+    """`corro serve` with the options of a role, when it serves."""
+    process = subprocess.Popen([CORRO, "serve", *role, "--config", config], stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True)
+    test.addCleanup(process.stdout.close)
+    test.addCleanup(process.wait)
+    test.addCleanup(process.kill)
+    for line in process.stdout:
+        if ("order entry" if "gateway" in role else "Ctrl-C") in line:
+            return process
+    test.fail(f"{role} ended early")
+    return None
+
+
 class Exchange:
     """`corro serve` on free ports; a context manager."""
 
