@@ -50,6 +50,7 @@ class fix_link final : public trading_link, public fix::application {
     [[nodiscard]] std::string_view send(const domain::command& request) override;
     [[nodiscard]] std::string_view ask_status(domain::instrument_id) override;
     [[nodiscard]] std::string_view ask_snapshot() override;
+    [[nodiscard]] bool has_positions() const noexcept override { return true; }
 
  private:
     void on_active(fix::session& on, fix::instant now) override;

@@ -186,6 +186,7 @@ void trading_desk::tell(const domain::event& event) {
                             std::uint64_t{event.execution.leaves.value} * i->lot_size));
             break;
         }
+        case event_kind::position_reported: tell_position(event); break;
         case event_kind::request_done: say("done"); break;
         default: break;
     }
@@ -200,6 +201,33 @@ std::string trading_desk::describe(const domain::instrument& i, const desk::own_
     if (position.lots == 0 || book == nullptr || book->prices().last == domain::no_price) return line;
     const double gain = static_cast<double>(book->prices().last.value) - position.average;
     return line + ", open " + format_result(i, gain * static_cast<double>(position.lots));
+}
+
+// One of the account's positions. Asks for those behind a page.
+void trading_desk::tell_position(const domain::event& event) {
+    if (event.instrument.value == 0) {
+        if (event.position.count == 0) say("the account has no more positions");
+        return;
+    }
+    const domain::instrument* const i = find(event.instrument);
+    if (i != nullptr && event.position.quantity.value != 0) {
+        const auto units = static_cast<std::int64_t>(event.position.quantity.value * i->lot_size);
+        const std::string price =
+            event.position.last == domain::no_price ? "" : ", last " + format_price(*i, event.position.last);
+        say(fmt::format("{} {:+} in the account{}", i->name.view(), event.side == domain::side::buy ? units : -units,
+                        price));
+    }
+    if ((event.flags & domain::event_flag::more_behind) != 0) ask_positions(event.instrument);
+}
+
+void trading_desk::ask_positions(domain::instrument_id behind) {
+    if (connected() && !link_->has_positions()) return ask("positions of the account are told by FIX: --fix");
+    domain::command c;
+    c.kind = domain::command_kind::query_order;
+    c.instrument = behind;
+    c.query_order().flags = domain::query_flag::positions;
+    if (behind.value != 0) c.query_order().flags |= domain::query_flag::behind;
+    send(c);
 }
 
 void trading_desk::execute(std::string_view line) {
@@ -312,6 +340,7 @@ void trading_desk::cancel(const desk::cancellation& wanted) {
 void trading_desk::list(desk::listing what) {
     using desk::listing;
     std::size_t count = 0;
+    if (what == listing::account_positions) return ask_positions({});
     if (what == listing::orders) {
         for (const auto& [number, order] : orders_.all()) {
             if (!order.is_alive()) continue;

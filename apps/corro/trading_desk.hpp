@@ -80,6 +80,9 @@ class trading_desk final : private link_listener {
     void send(domain::command command);
     void ask(std::string_view problem);
     void query(const desk::order_question& wanted);
+    void tell_position(const domain::event& event);
+    /// @param behind  0: all.
+    void ask_positions(domain::instrument_id behind);
     void amend(const desk::change& wanted);
     void cancel(const desk::cancellation& wanted);
     void list(desk::listing what);

@@ -65,6 +65,8 @@ class trading_link {
 
     /// @return Why the request was not sent; empty if it was. @pre connected()
     [[nodiscard]] virtual std::string_view send(const domain::command& request) = 0;
+    /// Whether the protocol has questions for the positions of the account.
+    [[nodiscard]] virtual bool has_positions() const noexcept { return false; }
     /// As order_session::ask_status. @return As `send`.
     [[nodiscard]] virtual std::string_view ask_status(domain::instrument_id instrument) = 0;
     /// As order_session::ask_snapshot. @return As `send`.

@@ -21,13 +21,17 @@ constexpr std::uint8_t nano_digits = 9;
 /// Answered requests are dropped when they are this many.
 constexpr std::size_t answered_kept_max = 256;
 
+bool is_for_positions(const domain::command& c) noexcept {
+    return c.kind == command_kind::query_order && (c.query_order().flags & domain::query_flag::positions) != 0;
+}
+
 /// MsgType (35) of a request; empty: there is none.
 std::string_view message_type_of(const domain::command& c) noexcept {
     switch (c.kind) {
         case command_kind::enter_order: return "D";
         case command_kind::amend_order: return "G";
         case command_kind::cancel_order: return "F";
-        case command_kind::query_order: return "H";
+        case command_kind::query_order: return is_for_positions(c) ? "AN" : "H";
         case command_kind::cancel_orders: return "q";
         default: return {};
     }
@@ -107,6 +111,16 @@ void write_replace(const domain::command& c, const domain::instrument& i, fix::m
     if ((amend.flags & domain::amend_flag::display_quantity) != 0) {
         put_lots(into, tag::max_floor, i, amend.display_quantity);
     }
+}
+
+void write_positions_question(const domain::command& c, const domain::instrument* i, std::uint64_t name,
+                              std::int64_t time, fix::message_writer& into) {
+    const bool is_behind = (c.query_order().flags & domain::query_flag::behind) != 0;
+    if (i != nullptr && !is_behind) into.put(tag::symbol, i->name.view());
+    into.put_time(tag::transact_time, time, fix::time_precision::milliseconds);
+    into.put(tag::pos_req_id, name);
+    into.put(tag::pos_req_type, 0);
+    if (i != nullptr && is_behind) into.put(tag::behind_symbol, i->name.view());
 }
 
 /// The reason whose words these are; none for others.
@@ -194,6 +208,7 @@ std::uint64_t fix_orders::send(fix::session& on, const domain::command& request,
 
 void fix_orders::write(const domain::command& c, const domain::instrument* i, std::uint64_t name, std::int64_t time,
                        fix::message_writer& into) const {
+    if (is_for_positions(c)) return write_positions_question(c, i, name, time, into);
     const known_order* const known = orders_.find(c.client_order.value);
     const std::uint64_t now_named = known != nullptr && known->name != 0 ? known->name : c.client_order.value;
     into.put(tag::cl_ord_id, c.kind == command_kind::query_order ? now_named : name);
@@ -218,6 +233,8 @@ fix_orders::read_result fix_orders::read(const fix::field_index& message) {
     if (type == "9") return read_cancel_reject(message);
     if (type == "r") return read_mass_report(message);
     if (type == "3" || type == "j") return read_refusal(message);
+    if (type == "AO") return read_positions_ack(message);
+    if (type == "AP") return read_position(message);
     return std::nullopt;
 }
 
@@ -232,7 +249,11 @@ fix_orders::sent_request* fix_orders::find_sent(std::uint64_t name) noexcept {
 void fix_orders::complete(sent_request& request, fix_answer& by) noexcept {
     by.event.flags |= domain::event_flag::last_of_request;
     by.request_number = static_cast<std::uint32_t>(request.number);
-    if (by.event.kind != event_kind::order_executed) by.event.order.request = by.request_number;
+    if (by.event.kind == event_kind::position_reported) {
+        by.event.position.request = by.request_number;
+    } else if (by.event.kind != event_kind::order_executed) {
+        by.event.order.request = by.request_number;
+    }
     const auto at = sent_.begin() + (&request - sent_.data());
     std::rotate(sent_.begin() + static_cast<std::ptrdiff_t>(answered_), at, at + 1);
     ++answered_;
@@ -342,6 +363,50 @@ fix_orders::read_result fix_orders::read_mass_report(const fix::field_index& mes
     answer.event.kind = is_refused ? event_kind::order_rejected : event_kind::request_done;
     if (is_refused) answer.event.reason = reason_of(answer.text);
     complete(*request, answer);
+    return answer;
+}
+
+fix_orders::read_result fix_orders::read_positions_ack(const fix::field_index& message) {
+    sent_request* const request = find_sent(number_in(message, tag::pos_req_id));
+    if (request == nullptr) return std::nullopt;
+    fix_answer answer;
+    answer.text = message.get(tag::text).value_or(std::string_view());
+    if (letter_in(message, tag::pos_req_status) == '2') {
+        answer.event.kind = event_kind::order_rejected;
+        answer.event.reason = reason_of(answer.text);
+        complete(*request, answer);
+        return answer;
+    }
+    if (positions_left_ != 0) return std::unexpected("an answer about positions is not complete");
+    positions_left_ = number_in(message, tag::total_num_pos_reports);
+    answer.event.kind = event_kind::position_reported;
+    answer.event.position = {};
+    answer.event.position.last = domain::no_price;
+    answer.event.position.count = static_cast<std::uint32_t>(positions_left_);
+    if (positions_left_ == 0) complete(*request, answer);
+    return answer;
+}
+
+fix_orders::read_result fix_orders::read_position(const fix::field_index& message) {
+    sent_request* const request = find_sent(number_in(message, tag::pos_req_id));
+    const domain::instrument* const i = symbols_.find(message.get(tag::symbol).value_or(std::string_view()));
+    if (request == nullptr) return std::nullopt;
+    if (positions_left_ == 0) return std::unexpected("there are more positions than were announced");
+    if (i == nullptr) return std::unexpected("a position is in an unknown instrument");
+    const std::uint64_t bought = number_in(message, tag::long_qty);
+    const std::uint64_t sold = number_in(message, tag::short_qty);
+    if (bought != 0 && sold != 0) return std::unexpected("a position is long and short");
+    fix_answer answer;
+    domain::event& e = answer.event;
+    e.kind = event_kind::position_reported;
+    e.instrument = i->id;
+    e.side = sold != 0 ? domain::side::sell : domain::side::buy;
+    if (letter_in(message, tag::more_positions_behind) == 'Y') e.flags |= domain::event_flag::more_behind;
+    e.position = {};
+    e.position.quantity = domain::volume_lots{(bought + sold) / i->lot_size};
+    e.position.last = price_in(message, tag::settl_price, *i);
+    --positions_left_;
+    if (positions_left_ == 0) complete(*request, answer);
     return answer;
 }
 

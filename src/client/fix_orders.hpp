@@ -46,7 +46,8 @@ class fix_orders {
     fix_orders(const wire::instrument_table& instruments, std::uint64_t changes_base);
 
     /// Sends a request: an enter_order, amend_order, cancel_order or query_order of an order with its `client_order`,
-    /// or a cancel_orders of all or of one instrument, for the whole account.
+    /// a query_order for the account's positions, or a cancel_orders of all or of one instrument, for the whole
+    /// account.
     /// @return  Its MsgSeqNum (34); 0 if it was not sent: FIX has no such request, the instrument is not known, or the
     ///          session has ended.
     /// @pre     on.may_send() (asserted by the session).
@@ -80,6 +81,8 @@ class fix_orders {
     [[nodiscard]] read_result read_cancel_reject(const fix::field_index& message);
     [[nodiscard]] read_result read_mass_report(const fix::field_index& message);
     [[nodiscard]] read_result read_refusal(const fix::field_index& message);
+    [[nodiscard]] read_result read_positions_ack(const fix::field_index& message);
+    [[nodiscard]] read_result read_position(const fix::field_index& message);
     [[nodiscard]] sent_request* find_sent(std::uint64_t name) noexcept;
     void complete(sent_request& request, fix_answer& by) noexcept;
     void close(domain::client_order_id client_order) noexcept;
@@ -89,6 +92,7 @@ class fix_orders {
     base::flat_map<std::uint64_t> amended_;  ///< client_order, by the ClOrdID that an open order has instead of it
     std::vector<sent_request> sent_;         ///< in the order of sending; the first `answered_` are answered
     std::size_t answered_ = 0;
+    std::uint64_t positions_left_ = 0;  ///< of the answer to a question for positions, which has begun
     std::uint64_t next_change_;
 };
 

@@ -101,6 +101,67 @@ class fix_orders_test : public ::testing::Test {
     std::uint64_t number_ = 0;
 };
 
+TEST_F(fix_orders_test, asks_for_positions_and_reads_them) {
+    const auto ask = [&](std::uint8_t flags, std::uint32_t instrument) {
+        domain::command c;
+        c.kind = command_kind::query_order;
+        c.instrument = domain::instrument_id{instrument};
+        c.query_order().flags = domain::query_flag::positions | flags;
+        EXPECT_NE(orders_.send(session_, c, now_), 0U);
+        const std::string text = fix::testing::in_words(session_.output());
+        session_.consume(session_.output().size());
+        const std::size_t begin = text.find("|56=B|") + 6;
+        return text.substr(begin, text.rfind("|10=") + 1 - begin);
+    };
+    EXPECT_EQ(ask(0, 0), "60=20260105-10:00:00.000|710=9000001|724=0|");
+    const fix_answer count = answer("35=AO|34=2|1=5|581=1|710=9000001|721=x|727=2|728=0|729=0|");
+    EXPECT_EQ(count.event.kind, event_kind::position_reported);
+    EXPECT_EQ(count.event.position.count, 2U);
+    EXPECT_EQ(count.request_number, 0U);
+    const fix_answer first = answer("35=AP|34=3|55=ESZ6|710=9000001|730=4500.25|702=1|703=TQ|704=50|705=0|");
+    EXPECT_EQ(first.event.instrument.value, 3U);
+    EXPECT_EQ(first.event.side, domain::side::buy);
+    EXPECT_EQ(first.event.position.quantity.value, 5U);
+    EXPECT_EQ(first.event.position.last.value, 18'001);
+    EXPECT_EQ(first.request_number, 0U);
+    const fix_answer last = answer("35=AP|34=4|55=ESZ6|710=9000001|702=1|703=TQ|704=0|705=20|20029=Y|");
+    EXPECT_EQ(last.event.side, domain::side::sell);
+    EXPECT_EQ(last.event.position.quantity.value, 2U);
+    EXPECT_EQ(last.event.position.last, domain::no_price);
+    EXPECT_EQ(last.event.flags, domain::event_flag::more_behind | domain::event_flag::last_of_request);
+    EXPECT_EQ(last.request_number, 2U);
+    EXPECT_EQ(orders_.unanswered_count(), 0U);
+    EXPECT_EQ(ask(domain::query_flag::behind, 3), "60=20260105-10:00:00.000|710=9000002|724=0|20028=ESZ6|");
+    EXPECT_EQ(answer("35=AO|34=5|710=9000002|727=0|728=2|729=0|").request_number, 3U);
+    EXPECT_EQ(ask(0, 3), "55=ESZ6|60=20260105-10:00:00.000|710=9000003|724=0|");
+    const fix_answer refused = answer("35=AO|34=6|58=throttled|710=9000003|727=0|728=99|729=2|");
+    EXPECT_EQ(refused.event.kind, event_kind::order_rejected);
+    EXPECT_EQ(refused.event.reason, domain::reject_reason::throttled);
+    EXPECT_EQ(refused.request_number, 4U);
+}
+
+TEST_F(fix_orders_test, names_what_is_wrong_with_positions) {
+    domain::command c;
+    c.kind = command_kind::query_order;
+    c.query_order().flags = domain::query_flag::positions;
+    EXPECT_NE(orders_.send(session_, c, now_), 0U);
+    EXPECT_EQ(error("35=AP|34=2|55=ESZ6|710=9000001|704=10|705=0|"), "there are more positions than were announced");
+    static_cast<void>(answer("35=AO|34=3|710=9000001|727=1|728=0|729=0|"));
+    EXPECT_EQ(error("35=AO|34=4|710=9000001|727=1|728=0|729=0|"), "an answer about positions is not complete");
+    EXPECT_EQ(error("35=AP|34=5|55=NONE|710=9000001|704=10|705=0|"), "a position is in an unknown instrument");
+    EXPECT_EQ(error("35=AP|34=6|55=ESZ6|710=9000001|704=10|705=10|"), "a position is long and short");
+}
+
+TEST_F(fix_orders_test, a_question_that_is_not_answered_leaves_the_order_open) {
+    static_cast<void>(sent(order(7)));
+    static_cast<void>(answer("35=8|34=2|11=7|14=0|37=1|38=50|39=0|44=4500.25|54=1|55=ESZ6|150=0|151=50|"));
+    static_cast<void>(sent(change(command_kind::query_order, 7)));
+    const fix_answer refused = answer("35=j|34=3|45=3|58=throttled|372=H|379=9000001|380=0|");
+    EXPECT_TRUE(refused.is_reject);
+    EXPECT_EQ(refused.request_number, 3U);
+    EXPECT_EQ(sent(change(command_kind::cancel_order, 7)), "35=F|11=9000002|37=1|55=ESZ6|") << "it is known as before";
+}
+
 TEST_F(fix_orders_test, writes_an_order_in_units_of_the_instrument) {
     EXPECT_EQ(sent(order(7)), "35=D|11=7|55=ESZ6|54=1|38=50|40=2|44=4500.25|59=0|");
     domain::command market = order(8, domain::side::sell);

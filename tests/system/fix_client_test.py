@@ -109,6 +109,8 @@ class FixClientTest(unittest.TestCase):
             bob.wait_for("cancelled .* 1 ESZ6")
             bob.ask("orders", "no open orders")
             alice.ask("positions", r"ESZ6 \+3, 3 traded")
+            alice.ask("positions account", r"ESZ6 \+3 in the account, last 5999\.00")
+            bob.ask("positions account", r"ESZ6 -3 in the account, last 5999\.00")
             alice.ask("status", "not sent: operators ask by Corro Binary")
 
     def test_names_what_is_wrong(self):

@@ -348,6 +348,10 @@ class reader {
     if (equal(word, "phase")) return parse_phase(words, instruments);
     if (equal(word, "orders")) return listing::orders;
     if (equal(word, "fills")) return listing::fills;
+    if (equal(word, "positions") && equal(words.peek(), "account")) {
+        static_cast<void>(words.take());
+        return listing::account_positions;
+    }
     if (equal(word, "positions")) return listing::positions;
     if (equal(word, "snapshot")) return snapshot_wish{};
     if (equal(word, "status") && words.ended()) return status_question{};

@@ -57,7 +57,12 @@ struct status_question {
 /// An operator's request for a snapshot.
 struct snapshot_wish {};
 
-enum class listing : std::uint8_t { orders, fills, positions };
+enum class listing : std::uint8_t {
+    orders,
+    fills,
+    positions,
+    account_positions,  ///< as the venue has them
+};
 
 /// A request for the help about one word, or about all if `topic` is empty.
 struct help_request {

@@ -132,6 +132,8 @@ TEST(desk_command, reads_the_rest) {
     EXPECT_TRUE(std::holds_alternative<nothing>(*read("  ")));
     EXPECT_TRUE(std::holds_alternative<leave>(*read("quit")));
     EXPECT_EQ(std::get<listing>(*read("Orders")), listing::orders);
+    EXPECT_EQ(std::get<listing>(*read("positions")), listing::positions);
+    EXPECT_EQ(std::get<listing>(*read("positions account")), listing::account_positions);
     EXPECT_EQ(std::get<selection>(*read("show esh7")).instrument, domain::instrument_id{2});
     EXPECT_EQ(std::get<help_request>(*read("help buy")).topic, "buy");
 }

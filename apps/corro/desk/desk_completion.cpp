@@ -44,6 +44,8 @@ std::vector<std::string> completions(std::string_view line, std::span<const doma
     } else if (equal(words[0], "cancel")) {
         if (position == 1) offer("all");
         if (position == 2 && equal(words[1], "all")) offer_symbols();
+    } else if (position == 1 && equal(words[0], "positions")) {
+        offer("account");
     } else if (position == 1 && (equal(words[0], "show") || equal(words[0], "use") || equal(words[0], "status"))) {
         offer_symbols();
     }
