@@ -81,8 +81,8 @@ std::string value_of(const std::vector<std::pair<int, std::string>>& fields, int
     return std::string();
 }
 
-/// ClOrdID, QuoteID, MassStatusReqID, MDReqID, SecurityReqID, SecurityStatusReqID.
-constexpr int name_tags[] = {11, 117, 584, 262, 320, 324};
+/// ClOrdID, QuoteID, MassStatusReqID, MDReqID, SecurityReqID, SecurityStatusReqID, PosReqID.
+constexpr int name_tags[] = {11, 117, 584, 262, 320, 324, 710};
 
 std::string name_of(const std::vector<std::pair<int, std::string>>& fields) {
     for (const int tag : name_tags) {

@@ -67,8 +67,7 @@ inline constexpr std::array<verb, 17> verbs{{
     {"phase", "phase PHASE [SYMBOL]", "Move an instrument, or all, to another phase. For operators."},
     {"positions", "positions [account]",
      "List the lots bought and sold since the start of the desk. With \"account\", by FIX: ask the venue for the "
-     "positions "
-     "of the account."},
+     "positions of the account."},
     {"quit", "quit", "Leave. The venue cancels the open orders if the session asked for that."},
     {"sell",
      "sell UNITS [SYMBOL] PRICE|market [day|gtc|ioc|fok] [post] [show UNITS] [min UNITS] [stop PRICE] [stay] "
