@@ -17,7 +17,8 @@ stream_device& stream_device::of(context& on) {
     return static_cast<stream_device&>(*on.memory());
 }
 
-descriptor& stream_device::open(mapping memory, const hello& sizes, bool is_server, unix_stream socket, int file) {
+descriptor& stream_device::open(mapping memory, const hello& sizes, bool is_server, unix_stream socket, int file,
+                                mapping broadcast) {
     io::detail::kept<stream_descriptor> made(new stream_descriptor(context_, *this));
     const std::span<std::byte> bytes = memory.bytes();
     CORRO_ASSERT(bytes.size() == sizes.memory_bytes());
@@ -25,6 +26,8 @@ descriptor& stream_device::open(mapping memory, const hello& sizes, bool is_serv
     auto* const to_client = reinterpret_cast<ring_words*>(bytes.data() + words_to_client_offset);
     const auto to_server_data = bytes.subspan(data_offset, sizes.to_server_bytes);
     const auto to_client_data = bytes.subspan(data_offset + sizes.to_server_bytes, sizes.to_client_bytes);
+    made->handover = reinterpret_cast<handover_words*>(bytes.data() + handover_offset);
+    made->broadcast = std::move(broadcast);
     made->memory = std::move(memory);
     made->reading = is_server ? ring_reader(*to_server, to_server_data) : ring_reader(*to_client, to_client_data);
     made->writing = is_server ? ring_writer(*to_client, to_client_data) : ring_writer(*to_server, to_server_data);
@@ -59,7 +62,43 @@ void stream_device::ring(const stream_descriptor& on) noexcept {
     static_cast<void>(::send(on.socket_file, &bell, 1, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
+/// Goes on in the broadcast ring if the server has said so, and everything before was read.
+void stream_device::begin_to_follow(stream_descriptor& on) noexcept {
+    const std::span<std::byte> bytes = on.broadcast.bytes();
+    if (bytes.empty() || on.handover == nullptr) return;
+    if (on.handover->at.load(std::memory_order_acquire) != on.reading.position() + 1) return;
+    const auto* const words = reinterpret_cast<const broadcast_words*>(bytes.data());
+    const auto* const data = reinterpret_cast<const broadcast_word*>(bytes.data() + broadcast_data_offset);
+    const std::size_t count = (bytes.size() - broadcast_data_offset) / sizeof(broadcast_word);
+    on.following = broadcast_reader(*words, {data, count}, on.handover->from.load(std::memory_order_relaxed));
+    on.is_following = true;
+    on.handover = nullptr;  // once
+}
+
+/// As `attempt_receive`, from the broadcast ring. Its end leads back to the stream's own ring.
+bool stream_device::attempt_follow(stream_descriptor& on, operation& what) noexcept {
+    const bool was_peer_gone = on.is_peer_gone;
+    while (what.bytes < what.minimum) {
+        const std::size_t got = on.following.read({what.data + what.bytes, what.size - what.bytes});
+        what.bytes += got;
+        if (got != 0) continue;
+        if (on.following.is_overrun()) {
+            what.status = ENOBUFS;
+            return true;
+        }
+        if (on.following.is_at_end()) {
+            on.is_following = false;
+            return attempt_receive(on, what);
+        }
+        if (on.following.has_bytes()) continue;
+        if (was_peer_gone) what.status = ECONNRESET;
+        return was_peer_gone;
+    }
+    return true;
+}
+
 bool stream_device::attempt_receive(stream_descriptor& on, operation& what) noexcept {
+    if (on.is_following) return attempt_follow(on, what);
     const bool was_peer_gone = on.is_peer_gone;
     for (;;) {
         const std::size_t got = on.reading.read({what.data + what.bytes, what.size - what.bytes});
@@ -76,6 +115,8 @@ bool stream_device::attempt_receive(stream_descriptor& on, operation& what) noex
             return true;
         }
         if (on.reading.has_bytes()) continue;
+        begin_to_follow(on);
+        if (on.is_following) return attempt_follow(on, what);
         // Whatever the peer wrote before it died has been read: its end was seen first.
         if (was_peer_gone) what.status = ECONNRESET;
         return was_peer_gone;
@@ -211,6 +252,18 @@ bool stream_device::prepare_sleep() noexcept {
     bool any = false;
     while (newest_ != nullptr) any = doze(*newest_) || any;
     return !any;
+}
+
+void stream_device::follow(descriptor& on, std::uint64_t from) noexcept {
+    stream_descriptor& led = own(on);
+    led.handover->from.store(from, std::memory_order_relaxed);
+    led.handover->at.store(led.writing.position() + 1, std::memory_order_seq_cst);
+    wake(on);
+}
+
+void stream_device::wake(descriptor& on) noexcept {
+    stream_descriptor& asleep = own(on);
+    if (asleep.writing.must_wake_reader()) ring(asleep);
 }
 
 std::error_code stream_device::shutdown_send(descriptor& on) noexcept {

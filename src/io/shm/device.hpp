@@ -45,6 +45,10 @@ struct stream_descriptor final : descriptor, io::detail::keepable {
     mapping memory;
     ring_reader reading;
     ring_writer writing;
+    mapping broadcast;  // a client's; empty without one
+    handover_words* handover = nullptr;
+    broadcast_reader following;
+    bool is_following = false;  // `following` is read, not `reading`
     bell_socket socket;
     int socket_file = -1;         // of `socket`; valid while that is open
     operation* reader = nullptr;  // a parked receive
@@ -70,7 +74,13 @@ class stream_device final : public memory_device {
     /// A stream over memory that both sides have, with bells on `socket`.
     /// @param is_server  Which of the two rings it writes.
     /// @param file       The file of `socket`.
-    [[nodiscard]] descriptor& open(mapping memory, const hello& sizes, bool is_server, unix_stream socket, int file);
+    /// @param broadcast  A client's: the ring that comes with it, or nothing.
+    [[nodiscard]] descriptor& open(mapping memory, const hello& sizes, bool is_server, unix_stream socket, int file,
+                                   mapping broadcast = {});
+    /// Has the client continue in the broadcast ring, behind what was written so far. @pre On a server's stream.
+    void follow(descriptor& on, std::uint64_t from) noexcept;
+    /// Rings if the client sleeps.
+    void wake(descriptor& on) noexcept;
 
     [[nodiscard]] std::error_code set_option(descriptor& on, socket_option option, int value) noexcept override;
     [[nodiscard]] std::expected<int, std::error_code> get_option(descriptor& on,
@@ -94,6 +104,8 @@ class stream_device final : public memory_device {
     void ring(const stream_descriptor& on) noexcept;
     void on_bell(stream_descriptor& on) noexcept;
     [[nodiscard]] bool attempt_receive(stream_descriptor& on, operation& what) noexcept;
+    [[nodiscard]] bool attempt_follow(stream_descriptor& on, operation& what) noexcept;
+    static void begin_to_follow(stream_descriptor& on) noexcept;
     [[nodiscard]] bool attempt_send(stream_descriptor& on, operation& what) noexcept;
     [[nodiscard]] bool progress(stream_descriptor& on) noexcept;
     [[nodiscard]] bool doze(stream_descriptor& on) noexcept;

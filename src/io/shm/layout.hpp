@@ -8,7 +8,8 @@
 //   offset      size          meaning
 //   0           512           words of the ring to the server (ring_words)
 //   512         512           words of the ring to the client
-//   1024        3072          nothing
+//   1024        256           where the client goes on in the broadcast ring (handover_words)
+//   1280        2816          nothing
 //   4096        to_server     bytes of the ring to the server
 //   + to_server to_client     bytes of the ring to the client
 //
@@ -23,6 +24,7 @@
 #include <optional>
 #include <span>
 
+#include "io/shm/broadcast_ring.hpp"
 #include "io/shm/ring.hpp"
 
 namespace corro::io::shm {
@@ -33,9 +35,11 @@ inline constexpr std::uint64_t ring_bytes_min = 4096;
 inline constexpr std::uint64_t ring_bytes_max = std::uint64_t{1} << 30U;
 inline constexpr std::size_t words_to_server_offset = 0;
 inline constexpr std::size_t words_to_client_offset = 512;
+inline constexpr std::size_t handover_offset = 1024;
 inline constexpr std::size_t data_offset = 4096;
 
-static_assert(words_to_client_offset == sizeof(ring_words) && data_offset >= 2 * sizeof(ring_words));
+static_assert(words_to_client_offset == sizeof(ring_words) && handover_offset == 2 * sizeof(ring_words) &&
+              handover_offset + sizeof(handover_words) <= data_offset);
 
 [[nodiscard]] constexpr bool is_ring_size(std::uint64_t bytes) noexcept {
     return std::has_single_bit(bytes) && bytes >= ring_bytes_min && bytes <= ring_bytes_max;

@@ -8,6 +8,7 @@
 #include "io/shm/device.hpp"
 #include "io/shm/handshake.hpp"
 #include "io/shm/memory.hpp"
+#include "io/shm/shm_broadcast.hpp"
 #include "io/task/detail/lazily.hpp"
 
 namespace corro::io {
@@ -21,6 +22,14 @@ std::unexpected<std::error_code> not_supported() noexcept {
 }
 
 }  // namespace
+
+void shm_stream::follow(std::uint64_t from) noexcept {
+    static_cast<shm::stream_device&>(io()).follow(*get(), from);
+}
+
+void shm_stream::wake() noexcept {
+    static_cast<shm::stream_device&>(io()).wake(*get());
+}
 
 // The hello is the only message that needs more than a stream's bytes: its files. So the socket is taken from the
 // backend for one system call, which every backend can do without a call of its own for it.
@@ -39,7 +48,15 @@ task<std::expected<shm_stream, std::error_code>> shm_stream::connect_on(context*
     const shm::hello sizes = received->sizes;
     auto memory = shm::map_memory(received->files[0], sizes.memory_bytes(), shm::sharing::both_write);
     if (!memory) co_return std::unexpected(memory.error());
-    co_return shm_stream(shm::stream_device::of(*on).open(std::move(*memory), sizes, false, std::move(*socket), file));
+    shm::mapping broadcast;
+    if (sizes.broadcast_bytes != 0) {
+        auto mapped = shm::map_memory(received->files[1], shm::broadcast_data_offset + sizes.broadcast_bytes,
+                                      shm::sharing::owner_writes);
+        if (!mapped) co_return std::unexpected(mapped.error());
+        broadcast = std::move(*mapped);
+    }
+    co_return shm_stream(shm::stream_device::of(*on).open(std::move(*memory), sizes, false, std::move(*socket), file,
+                                                          std::move(broadcast)));
 }
 
 std::expected<shm_acceptor, std::error_code> shm_acceptor::open(context& on, unix_endpoint local,
@@ -70,8 +87,14 @@ std::expected<shm_stream, std::error_code> shm_acceptor::share(unix_stream with)
     sizes.to_client_bytes = options_.to_client_bytes;
     auto made = shm::make_memory(sizes.memory_bytes(), shm::sharing::both_write);
     if (!made) return std::unexpected(made.error());
-    const std::array<int, 1> files{made->file.get()};
-    if (const std::error_code failed = shm::send_hello(file, sizes, files)) return std::unexpected(failed);
+    std::array<int, 2> files{made->file.get(), -1};
+    std::size_t files_count = 1;
+    if (options_.broadcast != nullptr) {
+        sizes.broadcast_bytes = options_.broadcast->capacity_bytes();
+        files[files_count++] = options_.broadcast->file();
+    }
+    const std::error_code failed = shm::send_hello(file, sizes, std::span(files).first(files_count));
+    if (failed) return std::unexpected(failed);
     return shm_stream(
         shm::stream_device::of(*context_).open(std::move(made->memory), sizes, true, std::move(*socket), file));
 }

@@ -31,6 +31,8 @@
 
 namespace corro::io {
 
+class shm_broadcast;
+
 /// A connection through shared memory.
 class shm_stream : public stream_socket {
  public:
@@ -47,6 +49,12 @@ class shm_stream : public stream_socket {
         return connect_on(&on, peer);
     }
 
+    /// For a server whose acceptor hands out a broadcast: the client's reads continue there at `from`, behind what was
+    /// written on this stream so far, and come back to this stream when the broadcast has ended. Once. @pre Open.
+    void follow(std::uint64_t from) noexcept;
+    /// After a write to the broadcast: rings if the client sleeps. @pre Open.
+    void wake() noexcept;
+
  private:
     friend class shm_acceptor;
     explicit shm_stream(descriptor& owned) noexcept : stream_socket(owned) {}
@@ -61,6 +69,8 @@ struct shm_options {
     /// than one that does not; one that is small makes its writer wait earlier.
     std::size_t to_server_bytes = std::size_t{64} * 1024;
     std::size_t to_client_bytes = std::size_t{128} * 1024;
+    /// Handed out with each stream, for `shm_stream::follow`; outlives the acceptor. Null for none.
+    const shm_broadcast* broadcast = nullptr;
     /// As `unix_acceptor::open`.
     int backlog = 4096;
 };

@@ -19,6 +19,7 @@
 #include "io/net/transport_stream.hpp"
 #include "io/shm/device.hpp"
 #include "io/shm/handshake.hpp"
+#include "io/shm/shm_broadcast.hpp"
 #include "io/task/when_all.hpp"
 #include "io/task/with_timeout.hpp"
 #include "io/testing/backend_tests.hpp"
@@ -293,6 +294,72 @@ TEST_P(shm_streams, leave_no_file_and_no_task_behind) {
     EXPECT_EQ(open_files(), before);
     acceptor_.close();
     ctx.run();  // returns: nothing of the streams is left
+}
+
+// --- The broadcast --------------------------------------------------------------------------------------------------
+
+TEST_P(shm_streams, a_client_goes_on_in_the_broadcast_and_comes_back_at_its_end) {
+    auto broadcast = shm_broadcast::make(8192, 1000);
+    ASSERT_TRUE(broadcast);
+    shm_options options;
+    options.broadcast = &*broadcast;
+    connect(options);
+    const auto body = [](shm_stream* a, shm_stream* b, shm_broadcast* all) -> task<> {
+        const auto reads = [](shm_stream* from) -> task<> {
+            std::array<std::byte, 12> into{};
+            const io_result read = co_await from->read_exact(into);
+            EXPECT_EQ(read.bytes, into.size());
+            for (std::size_t i = 0; i < into.size(); ++i) EXPECT_EQ(into[i], static_cast<std::byte>(i)) << i;
+            const io_result end = co_await from->read_some(into);
+            EXPECT_EQ(end.error, condition::end_of_stream);
+        };
+        const auto writes = [](shm_stream* to, shm_broadcast* everybody) -> task<> {
+            std::array<std::byte, 12> sent{};
+            for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<std::byte>(i);
+            const auto part = [&](std::size_t at) { return std::span<const std::byte>(sent).subspan(at, 3); };
+            everybody->write(std::span<const std::byte>(sent));  // before the client follows: it does not read this
+            CORRO_REQUIRE(!(co_await to->write_all(part(0))).error);
+            to->follow(everybody->position());
+            (void)co_await sleep_for(2ms);  // the client sleeps
+            everybody->write(part(3));
+            to->wake();
+            (void)co_await sleep_for(2ms);
+            everybody->write(part(6));
+            everybody->end();
+            to->wake();
+            CORRO_REQUIRE(!(co_await to->write_all(part(9))).error);
+            EXPECT_FALSE(to->shutdown_send());
+        };
+        co_await when_all(reads(a), writes(b, all));
+    };
+    block_on(ctx, body(&client_, &server_, &*broadcast));
+}
+
+TEST_P(shm_streams, a_client_that_is_overrun_by_the_broadcast_is_told) {
+    auto broadcast = shm_broadcast::make(4096, 0);
+    ASSERT_TRUE(broadcast);
+    shm_options options;
+    options.broadcast = &*broadcast;
+    connect(options);
+    server_.follow(0);
+    std::vector<std::byte> much(4096);
+    broadcast->write(much);
+    std::array<std::byte, 96> some{};
+    EXPECT_EQ(block_on(ctx, client_.read_exact(some)).bytes, some.size());
+    broadcast->write(some);
+    EXPECT_EQ(block_on(ctx, client_.read_exact(some)).bytes, some.size()) << "just in time";
+    broadcast->write(much);
+    EXPECT_EQ(block_on(ctx, client_.read_some(some)).error, std::errc::no_buffer_space);
+}
+
+TEST_P(shm_streams, nobody_else_can_write_the_broadcast) {
+    auto broadcast = shm_broadcast::make(4096, 0);
+    ASSERT_TRUE(broadcast);
+    const int file = broadcast->file();
+    EXPECT_EQ(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), MAP_FAILED);
+    EXPECT_LT(::pwrite(file, "x", 1, 0), 0);
+    EXPECT_NE(::ftruncate(file, 0), 0);
+    EXPECT_NE(::fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096), 0);
 }
 
 // --- A client that is no client -------------------------------------------------------------------------------------
