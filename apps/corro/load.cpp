@@ -154,7 +154,9 @@ int load(const load_options& options) {
                         options.fix ? "by FIX " : "", options.clients_count,
                         options.fix ? "add more [[fix_session]]" : "raise account.sessions"));
     }
-    io::context context;
+    io::context_options loop;
+    if (options.polls) loop.busy_poll = std::chrono::seconds(1);
+    io::context context(loop);
     load_run run(context, options);
     if (options.fix) {
         run.fix_venue = fix_order_entry_of(configuration, options.config, options.order_entry);
@@ -203,6 +205,8 @@ void add_load_command(command_line& line) {
                     "Total requests per second, sent at fixed times; 0: as fast as the venue answers")
         .shows_default()
         .not_negative();
+    command.add_flag("--poll", options->polls,
+                     "Poll for answers instead of sleeping; takes a processor, and shows what shared memory can do");
     command.add_option("--patience", options->patience_s, "Seconds that a client retries a lost connection")
         .shows_default()
         .in_range(0.0, 1e9);

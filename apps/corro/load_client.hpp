@@ -34,6 +34,7 @@ struct load_options {
     std::uint32_t outstanding_max = 1;
     double rate = 0;
     double seconds_max = 600;
+    bool polls = false;      ///< never sleeps while it waits for answers
     double patience_s = 30;  ///< how long a client retries a lost connection
     double wait_s = 0;       ///< how long a client waits for a venue that is starting
     std::uint64_t seed = 1;

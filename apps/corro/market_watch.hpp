@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "client/venue_endpoint.hpp"
 #include "io/loop/context.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/task/task.hpp"
@@ -14,7 +15,7 @@ namespace corro::app {
 struct watch_settings {
     watch_settings() noexcept {}
 
-    io::endpoint feed;
+    client::venue_endpoint feed;
     io::endpoint snapshot;
     std::string symbol;                ///< the first instrument to show; empty: the venue's first
     std::string headline;              ///< above the picture

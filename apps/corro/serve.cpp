@@ -243,7 +243,9 @@ int serve(const serve_options& options) {
     if (!options.event_log.empty()) configuration.event_log.directory = options.event_log;
     if (options.sample_given) configuration.timing_sample_every = options.sample_every;
     report_descriptors(node::descriptors_needed(configuration));
-    io::context context(io::context_options(platform_named(options.io)));
+    io::context_options loop(platform_named(options.io));
+    loop.busy_poll = configuration.order_entry_busy_poll;
+    io::context context(loop);
     node::venue venue(context, configuration);
     io::block_on(context, venue.start());
     fmt::print("corro {} serves venue {} with {} instruments{} on {}, {}\n", CORRO_VERSION, configuration.venue_name,

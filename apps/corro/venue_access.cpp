@@ -27,6 +27,7 @@ struct configured_address {
 
 configured_address configured(const node::configuration& c, const order_entry_options& options) {
     if (options.unix_socket) return {c.order_entry_unix_listen, "unix_listen"};
+    if (options.shared_memory) return {c.order_entry_shm_listen, "shm_listen"};
     if (options.tls && options.websocket) return {c.order_entry_secure_websocket_listen, "secure_websocket_listen"};
     if (options.tls) return {c.order_entry_tls_listen, "tls_listen"};
     if (options.websocket) return {c.order_entry_websocket_listen, "websocket_listen"};
@@ -76,12 +77,14 @@ std::string host_of(const std::string& address) {
 }  // namespace
 
 void add_order_entry_options(const subcommand& command, order_entry_options& into, const char* needs) {
-    const std::array<option, 4> all{
-        command.add_option("--venue", into.venue,
-                           "Address of order entry (with --unix: path), instead of the configuration's"),
+    const std::array<option, 5> all{
+        command.add_option("--venue,--connect", into.venue,
+                           "Address of order entry (with --unix and --shm: path), instead of the configuration's; or "
+                           "unix:PATH, shm:PATH"),
         command.add_flag("--tls", into.tls, "Encrypt the connection to order entry"),
         command.add_flag("--websocket", into.websocket, "Log on over a WebSocket"),
-        command.add_flag("--unix", into.unix_socket, "Log on over a Unix socket")};
+        command.add_flag("--unix", into.unix_socket, "Log on over a Unix socket"),
+        command.add_flag("--shm", into.shared_memory, "Log on through shared memory, on the venue's machine")};
     if (needs != nullptr) {
         for (const option& each : all) each.needs(needs);
     }
@@ -104,8 +107,18 @@ void add_order_entry_options(const subcommand& command, order_entry_options& int
 
 client::venue_endpoint order_entry_of(const node::configuration& c, const std::string& config_file,
                                       const order_entry_options& options) {
-    if (options.unix_socket && (options.tls || options.websocket)) {
-        throw node::configuration_error("--unix excludes --tls and --websocket; leave out one of them");
+    const bool has_scheme = options.venue.starts_with("unix:") || options.venue.starts_with("shm:");
+    const bool is_local = options.unix_socket || options.shared_memory || has_scheme;
+    if (is_local && (options.tls || options.websocket)) {
+        throw node::configuration_error("--unix and --shm exclude --tls and --websocket; leave out one of them");
+    }
+    if (options.unix_socket && options.shared_memory) {
+        throw node::configuration_error("--unix excludes --shm; leave out one of them");
+    }
+    if (has_scheme) {
+        const auto place = client::venue_endpoint::parse(options.venue);
+        if (!place) throw node::configuration_error(fmt::format("not a path for a socket: \"{}\"", options.venue));
+        return *place;
     }
     const configured_address found = configured(c, options);
     const std::string& text = options.venue.empty() ? found.text : options.venue;
@@ -113,9 +126,10 @@ client::venue_endpoint order_entry_of(const node::configuration& c, const std::s
         throw node::configuration_error(fmt::format(
             "{} has no order_entry.{}: add it, or give the venue's address with --venue", config_file, found.key));
     }
-    if (options.unix_socket) {
+    if (is_local) {
         const auto path = io::unix_endpoint::parse(text);
         if (!path) throw node::configuration_error(fmt::format("not a path for a socket: \"{}\"", text));
+        if (options.shared_memory) return client::venue_endpoint::shared_memory(*path);
         return *path;
     }
     const io::endpoint address = parse_address(text);
@@ -142,8 +156,8 @@ void fix_endpoint::apply_to(fix::initiator_options& options) const {
 
 fix_endpoint fix_order_entry_of(const node::configuration& c, const std::string& config_file,
                                 const order_entry_options& options) {
-    if (options.websocket || options.unix_socket) {
-        throw node::configuration_error("--fix is over TCP or TLS: leave out --websocket and --unix");
+    if (options.websocket || options.unix_socket || options.shared_memory) {
+        throw node::configuration_error("--fix is over TCP or TLS: leave out --websocket, --unix and --shm");
     }
     const std::string& configured_text = options.tls ? c.fix_tls_listen : c.fix_listen;
     const std::string& text = options.venue.empty() ? configured_text : options.venue;

@@ -31,10 +31,12 @@ struct feed_addresses {
 
 /// The options of a subcommand that logs on.
 struct order_entry_options {
-    std::string venue;  ///< the address or path, instead of the configuration's
+    std::string
+        venue;  ///< the address or path, instead of the configuration's; "unix:" and "shm:" choose the transport
     bool tls = false;
     bool websocket = false;
     bool unix_socket = false;
+    bool shared_memory = false;
     std::string trust;
     std::string server_name;
     std::string certificate;      ///< PEM file: the client's own, for a venue that asks for one

@@ -54,6 +54,12 @@ io::task<watch_result> watch_until_signal(watch_settings settings) {
     co_return result;
 }
 
+/// An address as those of order entry: "shm:PATH" and "unix:PATH" too.
+client::venue_endpoint parse_feed_address(const std::string& text) {
+    const auto local = client::venue_endpoint::parse(text);
+    return local ? *local : client::venue_endpoint(parse_address(text));
+}
+
 int watch(const watch_options& options) {
     watch_settings settings;
     feed_addresses market{"127.0.0.1:7002", "127.0.0.1:7003"};
@@ -66,7 +72,7 @@ int watch(const watch_options& options) {
     }
     const std::string& feed = options.feed.empty() ? market.feed : options.feed;
     const std::string& snapshot = options.snapshot.empty() ? market.snapshot : options.snapshot;
-    settings.feed = parse_address(feed);
+    settings.feed = parse_feed_address(feed);
     settings.snapshot = parse_address(snapshot);
     settings.symbol = options.symbol;
     settings.seconds = options.seconds;
@@ -94,7 +100,7 @@ void add_watch_command(command_line& line) {
     command.add_option("symbol", options->symbol, "Instrument to show first");
     command.add_option("-c,--config", options->config, "Configuration of the exchange, for its addresses");
     command.add_option("--feed", options->feed,
-                       "Address of the feed (default: the configuration's; without one 127.0.0.1:7002)");
+                       "Address of the feed, or shm:PATH (default: the configuration's; without one 127.0.0.1:7002)");
     command.add_option("--snapshot", options->snapshot,
                        "Address of the snapshots (default: the configuration's; without one 127.0.0.1:7003)");
     command.add_flag("--plain", options->plain, "Print a line per second, also on a terminal");

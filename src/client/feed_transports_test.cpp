@@ -91,6 +91,7 @@ class relay final : gateway::protocol {
     [[nodiscard]] venue_endpoint where() const {
         switch (kind_) {
             case test_transport::unix_socket: return unix_address_;
+            case test_transport::shared_memory: return venue_endpoint::shared_memory(unix_address_);
             case test_transport::tls: return venue_endpoint::tls(at_, io::client_context(), "localhost");
             case test_transport::websocket: return venue_endpoint::websocket(at_);
             case test_transport::secure_websocket:
@@ -151,7 +152,8 @@ io::task<std::error_code> follow_to_the_end(feed_session* session, const test_ex
 
 class client_feed : public gateway::testing::over_every_transport {};
 INSTANTIATE_TEST_SUITE_P(over, client_feed,
-                         ::testing::Values(test_transport::tcp, test_transport::unix_socket, test_transport::tls,
+                         ::testing::Values(test_transport::tcp, test_transport::unix_socket,
+                                           test_transport::shared_memory, test_transport::tls,
                                            test_transport::websocket, test_transport::secure_websocket),
                          gateway::testing::transport_name);
 

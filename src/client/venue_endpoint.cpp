@@ -10,6 +10,7 @@
 #include "io/net/stream.hpp"
 #include "io/net/tcp.hpp"
 #include "io/net/unix_socket.hpp"
+#include "io/shm/shm_stream.hpp"
 #include "io/task/environment.hpp"
 #include "io/tls/tls_stream.hpp"
 #include "websocket/byte_stream.hpp"
@@ -45,6 +46,12 @@ io::task<connected> connect_unix(io::unix_endpoint at) {
     co_return io::transport_stream(std::move(*stream));
 }
 
+io::task<connected> connect_shared_memory(io::unix_endpoint at) {
+    auto stream = co_await io::shm_stream::connect(co_await io::this_context(), at);
+    if (!stream) co_return std::unexpected(stream.error());
+    co_return io::transport_stream(std::move(*stream));
+}
+
 io::task<connected> connect_layers(io::endpoint at, std::optional<io::tls_context> tls, std::string server_name,
                                    std::optional<std::string> websocket_target) {
     auto tcp = co_await io::tcp_stream::connect(co_await io::this_context(), at);
@@ -72,6 +79,26 @@ io::task<connected> connect_layers(io::endpoint at, std::optional<io::tls_contex
 
 }  // namespace
 
+venue_endpoint venue_endpoint::shared_memory(io::unix_endpoint at) {
+    venue_endpoint made(at);
+    made.is_shared_memory_ = true;
+    return made;
+}
+
+std::expected<venue_endpoint, std::error_code> venue_endpoint::parse(std::string_view text) {
+    constexpr std::string_view socket = "unix:";
+    constexpr std::string_view memory = "shm:";
+    const bool is_memory = text.starts_with(memory);
+    if (is_memory || text.starts_with(socket)) {
+        const auto local = io::unix_endpoint::parse(text.substr((is_memory ? memory : socket).size()));
+        if (!local) return std::unexpected(local.error());
+        return is_memory ? shared_memory(*local) : venue_endpoint(*local);
+    }
+    const auto at = io::endpoint::parse(text);
+    if (!at) return std::unexpected(at.error());
+    return venue_endpoint(*at);
+}
+
 venue_endpoint venue_endpoint::tls(io::endpoint at, io::tls_context settings, std::string server_name) {
     CORRO_ASSERT(!settings.is_server());
     venue_endpoint made(at);
@@ -94,14 +121,18 @@ venue_endpoint venue_endpoint::secure_websocket(io::endpoint at, io::tls_context
 }
 
 io::task<std::expected<io::transport_stream, std::error_code>> venue_endpoint::connect() const {
-    if (const auto* const local = std::get_if<io::unix_endpoint>(&at_)) return connect_unix(*local);
+    if (const auto* const local = std::get_if<io::unix_endpoint>(&at_)) {
+        return is_shared_memory_ ? connect_shared_memory(*local) : connect_unix(*local);
+    }
     const io::endpoint at = *std::get_if<io::endpoint>(&at_);
     if (!tls_ && !websocket_target_) return connect_tcp(at);
     return connect_layers(at, tls_, server_name_, websocket_target_);
 }
 
 std::string venue_endpoint::to_string() const {
-    if (const auto* const local = std::get_if<io::unix_endpoint>(&at_)) return "unix:" + local->to_string();
+    if (const auto* const local = std::get_if<io::unix_endpoint>(&at_)) {
+        return (is_shared_memory_ ? "shm:" : "unix:") + local->to_string();
+    }
     const std::string at = std::get_if<io::endpoint>(&at_)->to_string();
     if (websocket_target_) return (tls_ ? "wss://" : "ws://") + at + *websocket_target_;
     return tls_ ? "tls://" + at : at;

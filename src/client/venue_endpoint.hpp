@@ -1,7 +1,9 @@
-// Where a venue listens, and what a client's connection to it consists of: TCP, TLS, a Unix socket, a WebSocket.
+// Where a venue listens, and what a client's connection to it consists of: TCP, TLS, a Unix socket, shared memory, a
+// WebSocket.
 //
 //     client::venue_endpoint venue = *io::endpoint::parse("127.0.0.1:7001");                           // TCP
 //     venue = *io::unix_endpoint::parse("/run/corro/orders");
+//     venue = client::venue_endpoint::shared_memory(*io::unix_endpoint::parse("/run/corro/orders_shm"));
 //     venue = client::venue_endpoint::tls(where, *io::tls_context::client(), "venue.example.com");
 //     venue = client::venue_endpoint::websocket(where);
 //     auto session = co_await client::order_session::log_on(venue, who);
@@ -15,6 +17,7 @@
 #include <expected>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <variant>
 
@@ -36,6 +39,8 @@ class venue_endpoint {
     /// A Unix socket.
     venue_endpoint(io::unix_endpoint at) noexcept : at_(at) {}  // NOLINT: implicit
 
+    /// Shared memory, which the Unix socket at this address hands out.
+    [[nodiscard]] static venue_endpoint shared_memory(io::unix_endpoint at);
     /// TLS over TCP.
     ///
     /// @param settings     A client context: trusted issuers, versions (asserted).
@@ -47,7 +52,11 @@ class venue_endpoint {
     [[nodiscard]] static venue_endpoint secure_websocket(io::endpoint at, io::tls_context settings,
                                                          std::string server_name, std::string target = "/");
 
-    /// Connects: TCP or Unix socket, then the TLS handshake, then the WebSocket handshake.
+    /// Reads "127.0.0.1:7001", "unix:/run/corro/orders", "unix:@name", "shm:/run/corro/orders_shm" and "shm:@name".
+    /// @error As io::endpoint::parse and io::unix_endpoint::parse.
+    [[nodiscard]] static std::expected<venue_endpoint, std::error_code> parse(std::string_view text);
+
+    /// Connects: TCP, Unix socket or shared memory, then the TLS handshake, then the WebSocket handshake.
     ///
     /// @error   Connection errors; io::tls_errc when the venue is not who it should be; http::errc and
     ///          websocket::errc when it does not open a WebSocket.
@@ -56,7 +65,8 @@ class venue_endpoint {
     [[nodiscard]] io::task<std::expected<io::transport_stream, std::error_code>> connect() const;
 
     [[nodiscard]] bool is_encrypted() const noexcept { return tls_.has_value(); }
-    /// For messages: "127.0.0.1:7001", "unix:/run/corro/orders", "tls://127.0.0.1:7004", "ws://..." and "wss://...".
+    /// For messages: "127.0.0.1:7001", "unix:/run/corro/orders", "shm:/run/corro/orders_shm", "tls://127.0.0.1:7004",
+    /// "ws://..." and "wss://...".
     [[nodiscard]] std::string to_string() const;
 
  private:
@@ -64,6 +74,7 @@ class venue_endpoint {
     std::optional<io::tls_context> tls_;
     std::string server_name_;
     std::optional<std::string> websocket_target_;
+    bool is_shared_memory_ = false;
 };
 
 }  // namespace corro::client

@@ -48,6 +48,7 @@ INSTANTIATE_TEST_SUITE_P(over, client_session, ::testing::ValuesIn(gateway::test
 venue_endpoint endpoint_of(const test_venue& venue) {
     switch (gateway::testing::transport_under_test) {
         case test_transport::unix_socket: return venue.unix_address();
+        case test_transport::shared_memory: return venue_endpoint::shared_memory(venue.unix_address());
         case test_transport::tls: return venue_endpoint::tls(venue.endpoint, io::client_context(), "localhost");
         case test_transport::websocket: return venue_endpoint::websocket(venue.endpoint);
         case test_transport::secure_websocket:
@@ -356,6 +357,15 @@ TEST(venue_endpoint, is_written_as_people_write_it) {
     const io::tls_context settings = io::client_context();
     EXPECT_EQ(venue_endpoint(at).to_string(), "127.0.0.1:7001");
     EXPECT_EQ(venue_endpoint(*io::unix_endpoint::parse("/run/corro")).to_string(), "unix:/run/corro");
+    for (const char* text :
+         {"127.0.0.1:7001", "[::1]:7001", "unix:/run/corro", "unix:@corro", "shm:/run/corro", "shm:@corro"}) {
+        const auto read = venue_endpoint::parse(text);
+        ASSERT_TRUE(read) << text;
+        EXPECT_EQ(read->to_string(), text);
+    }
+    for (const char* text : {"", "shm:", "unix:", "shm", "localhost:7001", "tcp:127.0.0.1:7001"}) {
+        EXPECT_FALSE(venue_endpoint::parse(text)) << text;
+    }
     EXPECT_EQ(venue_endpoint::tls(at, settings, "venue").to_string(), "tls://127.0.0.1:7001");
     EXPECT_EQ(venue_endpoint::websocket(at).to_string(), "ws://127.0.0.1:7001/");
     EXPECT_EQ(venue_endpoint::secure_websocket(at, settings, "venue", "/orders").to_string(),

@@ -19,8 +19,10 @@
 #include "io/errors.hpp"
 #include "io/loop/context.hpp"
 #include "io/net/stream.hpp"
+#include "io/shm/shm_stream.hpp"
 #include "io/sync/event.hpp"
 #include "io/testing/certificates_fixture.hpp"
+#include "io/testing/tested_platform.hpp"
 #include "io/testing/tls_fixture.hpp"
 #include "io/tls/tls_stream.hpp"
 #include "websocket/byte_stream.hpp"
@@ -28,15 +30,15 @@
 
 namespace corro::gateway::testing {
 
-enum class test_transport : std::uint8_t { tcp, unix_socket, tls, websocket, secure_websocket, memory };
+enum class test_transport : std::uint8_t { tcp, unix_socket, shared_memory, tls, websocket, secure_websocket, memory };
 
 inline constexpr std::array all_transports{
-    test_transport::tcp,       test_transport::unix_socket,      test_transport::tls,
+    test_transport::tcp,       test_transport::unix_socket,      test_transport::shared_memory, test_transport::tls,
     test_transport::websocket, test_transport::secure_websocket, test_transport::memory};
 
 inline std::string name_of(test_transport t) {
-    static constexpr std::array<const char*, 6> names{"tcp",       "unix_socket",      "tls",
-                                                      "websocket", "secure_websocket", "memory"};
+    static constexpr std::array<const char*, all_transports.size()> names{
+        "tcp", "unix_socket", "shared_memory", "tls", "websocket", "secure_websocket", "memory"};
     return names[static_cast<std::size_t>(t)];
 }
 
@@ -46,7 +48,12 @@ inline test_transport transport_under_test = test_transport::tcp;
 /// A suite whose tests run over every transport.
 class over_every_transport : public ::testing::TestWithParam<test_transport> {
  protected:
-    void SetUp() override { transport_under_test = GetParam(); }
+    void SetUp() override {
+        transport_under_test = GetParam();
+        if (GetParam() == test_transport::shared_memory && io::time_is_virtual()) {
+            GTEST_SKIP() << "processes of a world in memory share none";
+        }
+    }
     void TearDown() override { transport_under_test = test_transport::tcp; }
 };
 
@@ -137,6 +144,12 @@ inline std::vector<listener> listeners_of(test_transport kind, io::context& on, 
         if (acceptor) all.emplace_back(std::move(*acceptor));
         return all;
     }
+    if (kind == test_transport::shared_memory) {
+        auto acceptor = io::shm_acceptor::open(on, unix_address);
+        EXPECT_TRUE(acceptor);
+        if (acceptor) all.emplace_back(std::move(*acceptor));
+        return all;
+    }
     auto acceptor = io::tcp_acceptor::open(on, io::endpoint::loopback(0));
     EXPECT_TRUE(acceptor);
     if (!acceptor) return all;
@@ -158,6 +171,12 @@ inline io::task<io::any_stream> connect_over(test_transport kind, io::context* o
                                              io::unix_endpoint unix_address) {
     if (kind == test_transport::unix_socket) {
         auto stream = co_await io::unix_stream::connect(*on, unix_address);
+        if (stream) co_return io::any_stream(std::move(*stream));
+        ADD_FAILURE() << "connecting: " << stream.error().message();
+        co_return io::any_stream();
+    }
+    if (kind == test_transport::shared_memory) {
+        auto stream = co_await io::shm_stream::connect(*on, unix_address);
         if (stream) co_return io::any_stream(std::move(*stream));
         ADD_FAILURE() << "connecting: " << stream.error().message();
         co_return io::any_stream();

@@ -36,6 +36,8 @@ class feed_reader {
         return wanted;
     }
     [[nodiscard]] bool has_begun() const noexcept { return has_begun_; }
+    /// Of the next byte to send, in the log.
+    [[nodiscard]] std::uint64_t position() const noexcept { return position_; }
 
     /// The next bytes to send, at most send_bytes_max; empty when all are sent. @pre It has begun, and is not so slow
     /// that the log has overwritten them (asserted).

@@ -29,6 +29,9 @@ inline constexpr std::size_t feed_log_bytes = 256U * 1024 * 1024;
 /// The smallest configurable size: the messages of one batch of commands must fit the log.
 inline constexpr std::size_t feed_log_bytes_min = 1024U * 1024;
 
+/// Bytes of the ring in which subscribers through shared memory read the feed: some hundred thousand messages.
+inline constexpr std::size_t feed_broadcast_bytes = 16U * 1024 * 1024;
+
 /// The parts of the log: a subscriber may begin up to the first one back, and is disconnected when its lag exceeds
 /// the second. The first is smaller, so that no subscriber is admitted only to be disconnected; the second leaves
 /// space for messages published before that.

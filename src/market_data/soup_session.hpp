@@ -139,6 +139,8 @@ class soup_session final : public subscriber {
         }
     }
     [[nodiscard]] bool is_heartbeat_due() const noexcept { return is_heartbeat_due_; }
+    /// For a service whose transport reports a dead venue by itself.
+    void leave_out_heartbeat() noexcept { is_heartbeat_due_ = false; }
     /// False when the connection has failed; the session is cut then.
     io::task<bool> send_heartbeat() {
         is_heartbeat_due_ = false;

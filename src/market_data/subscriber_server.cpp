@@ -51,6 +51,11 @@ io::task<void> subscriber_server::serve_feed(io::tcp_acceptor acceptor) {
     return ports_->feed_port.serve(std::move(acceptor));
 }
 
+io::task<void> subscriber_server::serve_feed(io::shm_acceptor acceptor, io::shm_broadcast& broadcast) {
+    ports_->feed.broadcast_in(&broadcast);
+    return ports_->feed_port.serve(std::move(acceptor));
+}
+
 io::task<void> subscriber_server::serve_snapshots(io::tcp_acceptor acceptor) {
     return ports_->snapshot_port.serve(std::move(acceptor));
 }
@@ -64,6 +69,7 @@ void subscriber_server::flush() noexcept {
 }
 
 void subscriber_server::close() noexcept {
+    ports_->feed.close();
     registry_.close();
     ports_->feed_port.close();
     ports_->snapshot_port.close();

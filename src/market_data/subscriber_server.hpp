@@ -15,6 +15,8 @@
 
 #include "io/loop/context.hpp"
 #include "io/net/tcp.hpp"
+#include "io/shm/shm_broadcast.hpp"
+#include "io/shm/shm_stream.hpp"
 #include "io/task/task.hpp"
 #include "market_data/feed_follower.hpp"
 #include "market_data/feed_publisher.hpp"
@@ -46,6 +48,9 @@ class subscriber_server final : public feed_follower {
     /// Serves the live feed until the publisher is closed; ends when every subscriber has disconnected. Each gets the
     /// remaining messages and an end-of-session packet, as far as it reads them within farewell_timeout.
     [[nodiscard]] io::task<void> serve_feed(io::tcp_acceptor acceptor);
+    /// The same through shared memory. Subscribers that are not behind read `broadcast`, which the acceptor hands out.
+    /// @param broadcast  Begins at the end of the publisher's log, and outlives the server's tasks. Once.
+    [[nodiscard]] io::task<void> serve_feed(io::shm_acceptor acceptor, io::shm_broadcast& broadcast);
     /// Serves snapshots in the same way.
     [[nodiscard]] io::task<void> serve_snapshots(io::tcp_acceptor acceptor);
     /// Serves conflated depth in the same way: pictures of the best levels, at the speed of each subscriber.

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <system_error>
+#include <type_traits>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -19,6 +21,8 @@
 #include "io/net/endpoint.hpp"
 #include "io/net/stream.hpp"
 #include "io/result.hpp"
+#include "io/shm/shm_broadcast.hpp"
+#include "io/shm/shm_stream.hpp"
 #include "io/sync/event.hpp"
 #include "io/task/task.hpp"
 #include "io/task/with_timeout.hpp"
@@ -33,6 +37,10 @@
 namespace corro::market_data {
 
 /// Every message from the requested one on, from the feed log.
+///
+/// A subscriber through shared memory that has everything of the log goes on in the broadcast, which costs the venue
+/// the same for any number of them. The broadcast has the bytes of the log at the log's positions. There a subscriber
+/// is not cut when it is slow: it learns from its own next read that it was overrun, and may log in again.
 class feed_service {
  public:
     static constexpr bool keeps_alive = true;
@@ -42,7 +50,10 @@ class feed_service {
      public:
         template <class Session>
         subscription(feed_service& service, Session& session)
-            : service_(service), who_(session), work_(session.work()), reader_(service.publisher_.log()) {}
+            : service_(service), who_(session), work_(session.work()), reader_(service.publisher_.log()) {
+            using transport = std::remove_cvref_t<decltype(session.stream())>;
+            if constexpr (std::same_as<transport, io::shm_stream>) memory_ = &session.stream();
+        }
         subscription(const subscription&) = delete;
         subscription& operator=(const subscription&) = delete;
         ~subscription() {
@@ -55,12 +66,18 @@ class feed_service {
         subscriber& who_;
         io::auto_event& work_;
         feed_reader reader_;
-        bool is_idle_ = false;  ///< whether it waits for messages
+        io::shm_stream* memory_ = nullptr;  ///< its stream, if it is one through shared memory
+        bool is_idle_ = false;              ///< whether it waits for messages
+        bool is_following_ = false;         ///< whether it reads the broadcast
     };
 
     /// Both outlive the service.
     feed_service(const feed_publisher& publisher, subscriber_registry& registry)
         : publisher_(publisher), registry_(registry) {}
+
+    /// From now on subscribers through shared memory go on in `where`, which outlives the service and begins at the end
+    /// of the log. Null: nowhere.
+    void broadcast_in(io::shm_broadcast* where) noexcept { broadcast_ = where; }
 
     [[nodiscard]] std::optional<std::uint64_t> start(subscription& s, std::uint64_t requested,
                                                      const std::optional<io::endpoint>& /*from*/) {
@@ -73,9 +90,20 @@ class feed_service {
     template <class Session>
     io::task<void> send(Session* session, subscription* s) {
         while (session->is_active()) {
+            if (s->is_following_) {
+                session->leave_out_heartbeat();
+                const std::error_code stopped = co_await s->work_.wait();
+                if (stopped) co_return;
+                continue;
+            }
             // flush() cuts a subscriber that falls too far behind.
             const std::span<const std::byte> bytes = s->reader_.unsent();
             if (bytes.empty()) {
+                if (broadcast_ != nullptr && s->memory_ != nullptr) {
+                    s->is_following_ = true;
+                    s->memory_->follow(s->reader_.position());
+                    continue;
+                }
                 if (session->is_heartbeat_due()) {
                     const bool is_sent = co_await session->send_heartbeat();
                     if (!is_sent) co_return;
@@ -95,6 +123,7 @@ class feed_service {
     /// Sends the rest of the feed. False when the connection has failed.
     template <class Session>
     io::task<bool> finish(Session* session, subscription* s) {
+        if (s->is_following_) co_return true;  // it finds the rest in the broadcast
         for (std::span<const std::byte> rest = s->reader_.unsent(); !rest.empty(); rest = s->reader_.unsent()) {
             const io::io_result written = co_await session->stream().write_some(rest);
             s->reader_.sent(written.bytes);
@@ -105,8 +134,11 @@ class feed_service {
 
     /// Wakes subscribers that have sent everything; cuts those that are too slow.
     void flush() noexcept {
+        if (broadcast_ != nullptr) broadcast();
         for (subscription* s : started_) {
-            if (s->is_idle_) {
+            if (s->is_following_) {
+                if (s->memory_->is_open()) s->memory_->wake();
+            } else if (s->is_idle_) {
                 s->is_idle_ = false;
                 s->work_.set();
             } else if (s->reader_.is_too_slow() && s->who_.is_active()) {
@@ -114,10 +146,26 @@ class feed_service {
             }
         }
     }
+    /// The log is complete.
+    void close() noexcept {
+        if (broadcast_ == nullptr) return;
+        broadcast();
+        broadcast_->end();
+        flush();
+    }
 
  private:
+    /// Copies what was added to the log.
+    void broadcast() noexcept {
+        const feed_log& log = publisher_.log();
+        while (broadcast_->position() != log.end_position()) {
+            broadcast_->write(log.bytes_from(broadcast_->position(), send_bytes_max));
+        }
+    }
+
     const feed_publisher& publisher_;
     subscriber_registry& registry_;
+    io::shm_broadcast* broadcast_ = nullptr;
     std::vector<subscription*> started_;
 };
 

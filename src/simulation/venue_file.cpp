@@ -44,11 +44,13 @@ std::vector<std::string> strip(node::configuration& c) {
     std::vector<std::string> keys;
     leave_out(keys, "order_entry.tls_listen", c.order_entry_tls_listen);
     leave_out(keys, "order_entry.unix_listen", c.order_entry_unix_listen);
+    leave_out(keys, "order_entry.shm_listen", c.order_entry_shm_listen);
     leave_out(keys, "order_entry.websocket_listen", c.order_entry_websocket_listen);
     leave_out(keys, "order_entry.secure_websocket_listen", c.order_entry_secure_websocket_listen);
     leave_out(keys, "market_data.lines", c.lines);
     leave_out(keys, "market_data.retransmission_listen", c.retransmission_listen);
     leave_out(keys, "market_data.depth_listen", c.depth_listen);
+    leave_out(keys, "market_data.shm_listen", c.feed_shm_listen);
     leave_out(keys, "event_log", c.event_log.directory);
     leave_out(keys, "metrics", c.metrics_listen);
     for (node::partition_configuration& p : c.partitions) {

@@ -192,6 +192,7 @@ acceptor::admitted acceptor::refuse_for_capacity(accepted_stream& accepted, tran
     }
     io::stream_socket* plain = std::get_if<io::unix_stream>(&accepted);
     if (kind == transport_kind::tcp) plain = std::get_if<io::tcp_stream>(&accepted);
+    if (kind == transport_kind::shared_memory) plain = std::get_if<io::shm_stream>(&accepted);
     if (plain == nullptr) return nullptr;
     static_cast<void>(plain->try_write(protocol_.words_without_room()));
     return nullptr;
@@ -236,6 +237,8 @@ io::task<void> acceptor::receive(accepted_stream accepted, const listener* from,
     }
     if (tcp != nullptr) {
         co_await protocol_.serve(transport_stream(std::move(*tcp)), place.get());
+    } else if (auto* const shared = std::get_if<io::shm_stream>(&accepted)) {
+        co_await protocol_.serve(transport_stream(std::move(*shared)), place.get());
     } else {
         co_await protocol_.serve(transport_stream(std::move(*std::get_if<io::unix_stream>(&accepted))), place.get());
     }

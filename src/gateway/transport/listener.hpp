@@ -18,13 +18,14 @@
 #include "io/net/tcp.hpp"
 #include "io/net/unix_endpoint.hpp"
 #include "io/net/unix_socket.hpp"
+#include "io/shm/shm_stream.hpp"
 #include "io/task/task.hpp"
 #include "io/tls/tls_context.hpp"
 
 namespace corro::gateway {
 
 /// A connection as it was accepted, before its transport's own greeting.
-using accepted_stream = std::variant<io::tcp_stream, io::unix_stream>;
+using accepted_stream = std::variant<io::tcp_stream, io::unix_stream, io::shm_stream>;
 
 class listener {
  public:
@@ -32,6 +33,7 @@ class listener {
     /// (asserted).
     listener(transport_kind kind, io::tcp_acceptor acceptor, std::optional<io::tls_context> tls = std::nullopt);
     explicit listener(io::unix_acceptor acceptor);
+    explicit listener(io::shm_acceptor acceptor);
 
     [[nodiscard]] transport_kind kind() const noexcept { return kind_; }
     /// nullptr when connections are not encrypted.
@@ -45,7 +47,7 @@ class listener {
 
  private:
     transport_kind kind_;
-    std::variant<io::tcp_acceptor, io::unix_acceptor> acceptor_;
+    std::variant<io::tcp_acceptor, io::unix_acceptor, io::shm_acceptor> acceptor_;
     std::optional<io::tls_context> tls_;
 };
 

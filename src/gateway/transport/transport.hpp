@@ -7,7 +7,7 @@
 
 namespace corro::gateway {
 
-enum class transport_kind : std::uint8_t { tcp, unix_socket, tls, websocket, secure_websocket };
+enum class transport_kind : std::uint8_t { tcp, unix_socket, shared_memory, tls, websocket, secure_websocket };
 
 using io::transport_stream;
 

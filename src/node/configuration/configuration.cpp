@@ -110,8 +110,16 @@ void read_fix(table_reader& r, bool has_partitions, configuration& c) {
     if (!is_sound) r.fail("comp_id", fmt::format("expected 1 to {} characters. {}", fix_name_max, printable_expected));
 }
 
+/// @param path  Of a Unix socket; empty for none.
+void check_path(table_reader& r, const char* key, const std::string& path) {
+    if (path.empty() || io::unix_endpoint::parse(path)) return;
+    r.fail(key, fmt::format("expected a path or a name such as \"@corro\" of at most {} characters",
+                            io::unix_endpoint::size_max));
+}
+
 void read_order_entry(table_reader& r, configuration& c) {
     r.knows({"answers_kept",
+             "busy_poll_us",
              "cancel_grace_ms",
              "certificate",
              "client_issuers",
@@ -127,6 +135,7 @@ void read_order_entry(table_reader& r, configuration& c) {
              "secure_websocket_listen",
              "session_answers_kept",
              "session_day_begins",
+             "shm_listen",
              "strangers_per_address_max",
              "tls_listen",
              "unix_listen",
@@ -134,12 +143,13 @@ void read_order_entry(table_reader& r, configuration& c) {
     c.order_entry_listen = r.address("listen", c.order_entry_listen);
     c.order_entry_tls_listen = r.address("tls_listen", "");
     c.order_entry_unix_listen = r.text("unix_listen", "");
-    if (!c.order_entry_unix_listen.empty() && !io::unix_endpoint::parse(c.order_entry_unix_listen)) {
-        r.fail("unix_listen", fmt::format("expected a path or a name such as \"@corro\" of at most {} characters",
-                                          io::unix_endpoint::size_max));
-    }
+    c.order_entry_shm_listen = r.text("shm_listen", "");
+    check_path(r, "unix_listen", c.order_entry_unix_listen);
+    check_path(r, "shm_listen", c.order_entry_shm_listen);
     c.order_entry_websocket_listen = r.address("websocket_listen", "");
     c.order_entry_secure_websocket_listen = r.address("secure_websocket_listen", "");
+    c.order_entry_busy_poll = std::chrono::microseconds{
+        r.number("busy_poll_us", static_cast<std::uint64_t>(c.order_entry_busy_poll.count()), 0, 1'000'000'000)};
     c.order_entry_certificate = r.text("certificate", "");
     c.order_entry_private_key = r.text("private_key", "");
     const bool is_encrypted = !c.order_entry_tls_listen.empty() || !c.order_entry_secure_websocket_listen.empty();
@@ -177,8 +187,10 @@ void read_order_entry(table_reader& r, configuration& c) {
 void read_market_data(table_reader& r, bool has_partitions, configuration& c) {
     r.knows({"conflation_interval_ms", "depth_levels", "depth_listen", "feed_listen", "feed_log_bytes", "lines",
              "multicast_hops", "multicast_interface", "retransmission_listen", "retransmit_beyond_local_network",
-             "snapshot_listen"});
+             "shm_listen", "snapshot_listen"});
     c.feed_listen = r.address("feed_listen", c.feed_listen);
+    c.feed_shm_listen = r.text("shm_listen", "");
+    check_path(r, "shm_listen", c.feed_shm_listen);
     c.snapshot_listen = r.address("snapshot_listen", c.snapshot_listen);
     c.feed_log_bytes =
         r.number("feed_log_bytes", c.feed_log_bytes, market_data::feed_log_bytes_min, std::uint64_t{1} << 36U);
@@ -196,7 +208,8 @@ void read_market_data(table_reader& r, bool has_partitions, configuration& c) {
         r.fail("retransmission_listen", "needs market_data.lines");
     }
     if (!has_partitions) return;
-    for (const char* key : {"feed_listen", "snapshot_listen", "depth_listen", "lines", "retransmission_listen"}) {
+    for (const char* key :
+         {"feed_listen", "shm_listen", "snapshot_listen", "depth_listen", "lines", "retransmission_listen"}) {
         if (r.has(key)) r.fail(key, "every [[partition]] has its own feed; set the address there");
     }
 }

@@ -65,7 +65,10 @@ struct configuration {
         1'024;  ///< accounts and firms are numbered below this; more if the file has higher ones
     std::uint32_t sessions_reserved = 0;  ///< of accounts that may be added while the venue runs
     std::string order_entry_listen = "127.0.0.1:7001";
-    std::string order_entry_tls_listen;   ///< this and the next three: empty for none
+    std::string order_entry_tls_listen;  ///< this and the next three: empty for none
+    std::string order_entry_shm_listen;  ///< as the next: of the socket that hands out shared memory
+    /// How long the idle loop of order entry and of the feed polls before it sleeps.
+    std::chrono::microseconds order_entry_busy_poll{0};
     std::string order_entry_unix_listen;  ///< a path, or a name in the abstract space after an '@'
     std::string order_entry_websocket_listen;
     std::string order_entry_secure_websocket_listen;
@@ -79,6 +82,7 @@ struct configuration {
     std::string fix_comp_id = "CORRO";   ///< of the venue, TargetCompID (56) of its clients
     std::string fix_market_data_listen;  ///< empty for none
     std::string feed_listen = "127.0.0.1:7002";
+    std::string feed_shm_listen;  ///< the Unix socket that hands out the feed in shared memory; empty for none
     std::string snapshot_listen = "127.0.0.1:7003";
     std::size_t output_buffer_bytes = gateway::output_buffer_bytes;
     std::size_t answers_kept = gateway::answers_kept_max;  ///< answers kept for resending, of all sessions together

@@ -429,6 +429,7 @@ handshake_steps_per_second = 22
 logons_max = 23
 tls_listen = "127.0.0.1:1"
 unix_listen = "@corro"
+shm_listen = "/run/corro/orders_shm"
 websocket_listen = "127.0.0.1:2"
 secure_websocket_listen = "127.0.0.1:3"
 certificate = "chain.pem"
@@ -449,6 +450,7 @@ private_key = "key.pem"
     EXPECT_EQ(c.logons_max, 23U);
     EXPECT_EQ(c.order_entry_tls_listen, "127.0.0.1:1");
     EXPECT_EQ(c.order_entry_unix_listen, "@corro");
+    EXPECT_EQ(c.order_entry_shm_listen, "/run/corro/orders_shm");
     EXPECT_EQ(c.order_entry_websocket_listen, "127.0.0.1:2");
     EXPECT_EQ(c.order_entry_secure_websocket_listen, "127.0.0.1:3");
     EXPECT_EQ(c.order_entry_certificate, "chain.pem");
@@ -489,6 +491,7 @@ TEST(configuration, reads_when_the_day_of_sessions_begins) {
 TEST(configuration, reads_how_market_data_leaves) {
     const std::string said = R"([market_data]
 feed_listen = "127.0.0.1:4"
+shm_listen = "@corro-feed"
 snapshot_listen = "127.0.0.1:5"
 feed_log_bytes = 2097152
 lines = ["239.1.1.1:6", "239.1.1.2:6"]
@@ -512,6 +515,7 @@ secret = "0011223344556677889900112233445566778899001122334455667788990011"
 )";
     const configuration c = parse_configuration(said + sound, "corro.toml");
     EXPECT_EQ(c.feed_listen, "127.0.0.1:4");
+    EXPECT_EQ(c.feed_shm_listen, "@corro-feed");
     EXPECT_EQ(c.snapshot_listen, "127.0.0.1:5");
     EXPECT_EQ(c.feed_log_bytes, 2'097'152U);
     EXPECT_EQ(c.lines, (std::vector<std::string>{"239.1.1.1:6", "239.1.1.2:6"}));

@@ -77,10 +77,25 @@ void market_data_server::open(const configuration& c) {
     if (!c.depth_listen.empty()) depth_ = open_port(context_, c.depth_listen, place_of(c, "market_data.depth_listen"));
     if (fix_ != nullptr)
         fix_port_ = open_port(context_, c.fix_market_data_listen, place_of(c, "fix.market_data_listen"));
+    if (!c.feed_shm_listen.empty()) open_memory(c);
     feed_endpoint_ = *feed_.local_endpoint();
     snapshot_endpoint_ = *snapshots_.local_endpoint();
     if (!c.depth_listen.empty()) depth_endpoint_ = *depth_.local_endpoint();
     if (fix_ != nullptr) fix_endpoint_ = *fix_port_.local_endpoint();
+}
+
+void market_data_server::open_memory(const configuration& c) {
+    const std::string key = place_of(c, "market_data.shm_listen");
+    const auto path = io::unix_endpoint::parse(c.feed_shm_listen);
+    if (!path) throw configuration_error(key + ": not an address: \"" + c.feed_shm_listen + '"');
+    auto broadcast = io::shm_broadcast::make(market_data::feed_broadcast_bytes, publisher_.log().end_position());
+    if (!broadcast) throw std::system_error(broadcast.error(), key + ": no memory for the feed");
+    broadcast_.emplace(std::move(*broadcast));
+    io::shm_options options;
+    options.broadcast = &*broadcast_;
+    auto acceptor = io::shm_acceptor::open(context_, *path, options);
+    if (!acceptor) throw std::system_error(acceptor.error(), key + ": cannot listen on " + c.feed_shm_listen);
+    feed_memory_ = std::move(*acceptor);
 }
 
 void market_data_server::note_phase(domain::instrument_id id, domain::trading_phase phase) {
@@ -95,6 +110,7 @@ void market_data_server::take_phases(const facility::facility& state) {
 io::task<void> market_data_server::run() {
     io::task_scope publishing(context_);
     publishing.spawn(subscribers_.serve_feed(std::move(feed_)));
+    if (broadcast_) publishing.spawn(subscribers_.serve_feed(std::move(feed_memory_), *broadcast_));
     publishing.spawn(subscribers_.serve_snapshots(std::move(snapshots_)));
     if (depth_endpoint_) publishing.spawn(subscribers_.serve_depth(std::move(depth_)));
     if (fix_ != nullptr) publishing.spawn(fix_->serve(std::move(fix_port_)));

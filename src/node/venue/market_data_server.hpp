@@ -16,6 +16,8 @@
 #include "io/loop/context.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/net/tcp.hpp"
+#include "io/shm/shm_broadcast.hpp"
+#include "io/shm/shm_stream.hpp"
 #include "io/task/task.hpp"
 #include "market_data/feed_publisher.hpp"
 #include "market_data/line_publisher.hpp"
@@ -81,6 +83,7 @@ class market_data_server {
     [[nodiscard]] const market_data::line_publisher* lines() const noexcept { return lines_.get(); }
 
  private:
+    void open_memory(const configuration& c);
     void note_phase(domain::instrument_id id, domain::trading_phase phase);
 
     io::context& context_;
@@ -89,6 +92,8 @@ class market_data_server {
     market_data::subscriber_server subscribers_;
     std::unique_ptr<market_data::line_publisher> lines_;
     std::unique_ptr<fix_market_data::fix_market_data_server> fix_;
+    std::optional<io::shm_broadcast> broadcast_;
+    io::shm_acceptor feed_memory_;
     io::tcp_acceptor feed_;
     io::tcp_acceptor snapshots_;
     io::tcp_acceptor depth_;

@@ -10,6 +10,8 @@
 #include "fix_market_data/limits.hpp"
 #include "gateway/limits.hpp"
 #include "http/server.hpp"
+#include "io/net/unix_socket.hpp"
+#include "io/shm/shm_stream.hpp"
 #include "market_data/limits.hpp"
 #include "node/configuration/addresses.hpp"
 #include "node/configuration/configuration.hpp"
@@ -57,13 +59,13 @@ io::tls_context order_entry_context(const configuration& c) {
     return server_context(c, c.order_entry_client_issuers, "order_entry.client_issuers");
 }
 
-io::unix_acceptor open_unix(io::context& context, const std::string& path, const std::string& key) {
+/// @param Acceptor  Of Unix sockets, or of shared memory.
+template <class Acceptor>
+Acceptor open_local(io::context& context, const std::string& path, const std::string& key) {
     const auto address = io::unix_endpoint::parse(path);
     if (!address) throw configuration_error(fmt::format("{}: not an address: \"{}\"", key, path));
-    auto acceptor = io::unix_acceptor::open(context, *address);
-    if (!acceptor) {
-        throw std::system_error(acceptor.error(), fmt::format("{}: cannot listen on {}", key, path));
-    }
+    auto acceptor = Acceptor::open(context, *address);
+    if (!acceptor) throw std::system_error(acceptor.error(), fmt::format("{}: cannot listen on {}", key, path));
     return std::move(*acceptor);
 }
 
@@ -73,8 +75,14 @@ std::vector<gateway::listener> open_order_entry(io::context& context, const conf
     using gateway::transport_kind;
     std::vector<gateway::listener> all;
     all.emplace_back(transport_kind::tcp, open_port(context, c.order_entry_listen, place_of(c, "order_entry.listen")));
-    if (!c.order_entry_unix_listen.empty())
-        all.emplace_back(open_unix(context, c.order_entry_unix_listen, place_of(c, "order_entry.unix_listen")));
+    if (!c.order_entry_unix_listen.empty()) {
+        all.emplace_back(
+            open_local<io::unix_acceptor>(context, c.order_entry_unix_listen, place_of(c, "order_entry.unix_listen")));
+    }
+    if (!c.order_entry_shm_listen.empty()) {
+        all.emplace_back(
+            open_local<io::shm_acceptor>(context, c.order_entry_shm_listen, place_of(c, "order_entry.shm_listen")));
+    }
     if (!c.order_entry_websocket_listen.empty()) {
         all.emplace_back(transport_kind::websocket, open_port(context, c.order_entry_websocket_listen,
                                                               place_of(c, "order_entry.websocket_listen")));
