@@ -30,6 +30,7 @@ registry make_registry(const lab_options& options) {
     declare_coro(all);
     declare_dispatch(all, dispatch);
     declare_sockets(all);
+    declare_shared_memory(all);
     declare_http(all, http);
     declare_web_servers(all);
     declare_timers(all);
@@ -46,6 +47,7 @@ registry make_registry(const lab_options& options) {
     implement_coro_corro(all);
     implement_dispatch_corro(all, dispatch);
     implement_sockets_corro(all);
+    implement_shared_memory(all);
     implement_http_corro(all, http);
     implement_web_servers_corro(all);
 #if defined(CORRO_LAB_BOOST_ASIO)

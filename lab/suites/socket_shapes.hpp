@@ -18,9 +18,11 @@
 
 namespace corro::lab {
 
-enum class wire : unsigned char { tcp, unix_stream };
+/// Shared memory has rows of its own: its peers have nothing like it.
+enum class wire : unsigned char { tcp, unix_stream, shared_memory };
 
 [[nodiscard]] inline std::string_view name_of(wire one) {
+    if (one == wire::shared_memory) return "shm";
     return one == wire::tcp ? "tcp" : "unix";
 }
 

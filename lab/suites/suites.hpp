@@ -14,6 +14,7 @@ namespace corro::lab {
 
 void declare_coro(registry& into);
 void declare_dispatch(registry& into, std::span<const int> threads);
+void declare_shared_memory(registry& into);
 void declare_sockets(registry& into);
 void declare_http(registry& into, std::span<const int> threads);
 void declare_web_servers(registry& into);
@@ -35,6 +36,7 @@ void implement_sockets_raw_uring(registry& into);
 // Corro's subjects.
 void implement_coro_corro(registry& into);
 void implement_dispatch_corro(registry& into, std::span<const int> threads);
+void implement_shared_memory(registry& into);
 void implement_sockets_corro(registry& into);
 void implement_http_corro(registry& into, std::span<const int> threads);
 void implement_web_servers_corro(registry& into);
