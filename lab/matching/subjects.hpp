@@ -216,7 +216,7 @@ class facility_subject final : facility::event_consumer {
 
     event_reader reader_;
     command_maker commands_;
-    std::array<domain::command, 64> queue_;
+    std::array<domain::command, 32> queue_;
     facility::facility venue_;
 };
 

@@ -5,7 +5,8 @@
 // once, so that a look-up needs no branch per entry. A full bucket sends entries on to the next one and counts them, so
 // that lookups end as early as possible and deletion moves nothing. There are no tombstones.
 //
-// Layout: buckets of 64 bytes; at least twice as many places as the capacity, rounded up to a power of two of buckets.
+// Layout: buckets of 64 bytes; at least twice as many places as the capacity unless stated otherwise, rounded up to a
+//         power of two of buckets.
 // Limits: capacity is fixed at construction; inserting beyond it is the caller's bug (asserted).
 // Threads: none of its own.
 // Cost: one allocation at construction; expected constant time per operation.
@@ -36,7 +37,10 @@ class hashed_index {
 
     /// @param capacity  Most entries that will ever be held at once; at most 2^30.
     explicit hashed_index(std::size_t capacity, page_touch touch = page_touch::yes)
-        : buckets_(std::bit_ceil((2 * capacity + entries_count) / entries_count), touch),
+        : hashed_index(capacity, touch, 2 * capacity) {}
+    /// @param places  A lower bound of the places, above the capacity; below twice the capacity a full index is slower.
+    hashed_index(std::size_t capacity, page_touch touch, std::size_t places)
+        : buckets_(std::bit_ceil((places + entries_count) / entries_count), touch),
           mask_(static_cast<std::uint32_t>(buckets_.size() - 1)),
           capacity_(capacity) {
         CORRO_ASSERT(capacity <= (std::size_t{1} << 30));

@@ -24,6 +24,23 @@ TEST(hashed_index, finds_what_was_inserted_and_forgets_what_was_erased) {
     EXPECT_EQ(index.size(), 1U);
 }
 
+TEST(hashed_index, holds_its_capacity_with_few_places_more) {
+    constexpr std::uint32_t capacity = 1'000;
+    hashed_index index(capacity, page_touch::no, capacity + 100);
+    prng random{test_seed()};
+    std::map<std::uint32_t, std::uint32_t> hashes;
+    for (std::uint32_t slot = 0; slot < capacity; ++slot) {
+        hashes[slot] = static_cast<std::uint32_t>(random());
+        index.insert(hashes[slot], slot);
+    }
+    for (const auto& [slot, hash] : hashes) {
+        EXPECT_EQ(index.find(hash, [&](std::uint32_t found) { return found == slot; }), slot);
+    }
+    for (const auto& [slot, hash] : hashes) EXPECT_TRUE(index.erase(hash, slot));
+    EXPECT_EQ(index.size(), 0U);
+    EXPECT_EQ(index.passed_max(), 0U);
+}
+
 TEST(hashed_index, ends_a_search_when_displaced_entries_lie_all_round) {
     // Eight buckets. Entries with home 0 fill half of them, then all but the last leave. The same with home 4.
     hashed_index index(28);

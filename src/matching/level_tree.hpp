@@ -4,8 +4,9 @@
 // over at most four cache lines. Inner entries carry a lower bound of their child's keys, the first one possibly 0.
 //
 // Layout: nodes of 256 bytes in one array; 32-bit links.
-// Limits: the pool is sized for the levels of all its trees together. After a deletion a node merges with a neighbour
-//         when both fit one, so that two neighbours hold at least 16 entries and a node at least 8 on average.
+// Limits: the pool is sized for the levels of all its trees together. After a deletion a node of at most 14 entries
+//         merges with a neighbour when both fit one, so that two neighbours hold at least 16 entries and a node at
+//         least 8 on average.
 // Threads: none of its own.
 // Cost: no allocation after construction; logarithmic, base about 20.
 #pragma once
@@ -83,8 +84,13 @@ class level_tree {
 
     /// The index at `key`, or 0.
     [[nodiscard]] std::uint32_t find(const level_tree_pool& pool, std::uint64_t key) const noexcept {
-        if (root_ == 0) return 0;
-        std::uint32_t at = root_;
+        std::uint32_t leaf = 0;
+        return find(pool, key, leaf);
+    }
+    /// The same. Sets `at` to the leaf that has the key, or would get it; 0 when the tree is empty.
+    [[nodiscard]] std::uint32_t find(const level_tree_pool& pool, std::uint64_t key, std::uint32_t& at) const noexcept {
+        at = root_;
+        if (at == 0) return 0;
         while (pool[at].height != 0) at = index_of(pool[at].entries[child_position(pool[at], key)]);
         const node& leaf = pool[at];
         const std::uint32_t rank = rank_of(leaf, key);
@@ -135,6 +141,13 @@ class level_tree {
         if (root_ == 0) root_ = pool.acquire(0);
         const std::uint32_t split = insert_below(pool, root_, key, index);
         if (split != 0) grow(pool, split);
+    }
+
+    /// The same after `find` has set `leaf` for this key, without a second descent unless the leaf is full.
+    void insert(level_tree_pool& pool, std::uint64_t key, std::uint32_t index, std::uint32_t leaf) noexcept {
+        if (leaf == 0 || pool[leaf].count == entries_max) return insert(pool, key, index);
+        pool.count_addition();
+        insert_at(pool[leaf], rank_of(pool[leaf], key), pack(key, index));
     }
 
     /// Most entries that `prepend` takes.
@@ -300,6 +313,9 @@ class level_tree {
             if (position == 0 && n.count != 0) n.entries[0] = pack(0, index_of(n.entries[0]));
             return;
         }
+        // Reading a neighbour may miss the caches. Of two that fit one node, one holds at most half of it; if the other
+        // one has shrunk, they stay apart until the small one shrinks.
+        if (pool[child].count > merge_max / 2) return;
         if (position > 0 && fits_one(pool, n, position - 1)) {
             merge(pool, n, position - 1);
         } else if (position + 1 < n.count && fits_one(pool, n, position)) {

@@ -37,7 +37,7 @@ class positions {
     /// @param hash_key           Secret of the index, because clients choose the pairs; changes no
     ///                           result.
     positions(std::uint32_t capacity, std::uint32_t instruments_count, std::uint64_t hash_key = 0)
-        : index_(capacity), open_interest_(instruments_count), hash_(hash_key) {
+        : index_(capacity), open_interest_(instruments_count), recent_(recent_count), hash_(hash_key) {
         CORRO_ASSERT(capacity > 0 && capacity <= positions_max);
         entries_.reserve(capacity);
     }
@@ -51,12 +51,13 @@ class positions {
         });
     }
     /// The slot of a pair, assigned now if it has none; `none` when all are taken.
-    [[nodiscard]] std::uint32_t acquire(std::uint32_t account, std::uint32_t instrument) noexcept {
-        const std::uint32_t known = find(account, instrument);
-        if (known != none || entries_.size() == index_.capacity()) return known;
-        const auto slot = static_cast<std::uint32_t>(entries_.size());
-        entries_.push_back({account, instrument, 0});
-        index_.insert(hash(account, instrument), slot);
+    [[nodiscard, gnu::always_inline]] std::uint32_t acquire(std::uint32_t account, std::uint32_t instrument) noexcept {
+        std::uint32_t& recent = recent_[(account ^ (instrument << 4U)) % recent_count];
+        if (recent < entries_.size() && entries_[recent].account == account &&
+            entries_[recent].instrument == instrument) [[likely]]
+            return recent;
+        const std::uint32_t slot = acquire_other(account, instrument);
+        if (slot != none) recent = slot;
         return slot;
     }
 
@@ -115,6 +116,16 @@ class positions {
     }
 
  private:
+    static constexpr std::uint32_t recent_count = 1024;
+
+    [[nodiscard, gnu::noinline]] std::uint32_t acquire_other(std::uint32_t account, std::uint32_t instrument) noexcept {
+        const std::uint32_t known = find(account, instrument);
+        if (known != none || entries_.size() == index_.capacity()) return known;
+        const auto slot = static_cast<std::uint32_t>(entries_.size());
+        entries_.push_back({account, instrument, 0});
+        index_.insert(hash(account, instrument), slot);
+        return slot;
+    }
     [[nodiscard]] std::uint32_t hash(std::uint32_t account, std::uint32_t instrument) const noexcept {
         return hash_(instrument, account);
     }
@@ -128,8 +139,10 @@ class positions {
     std::vector<position> entries_;
     base::hashed_index index_;
     std::vector<std::uint64_t> open_interest_;
+    /// Slots that were acquired last, by account and instrument; any number, because each use is checked.
+    std::vector<std::uint32_t> recent_;
     base::keyed_hash hash_;
 };
-static_assert(sizeof(positions) == 120, "`transfer` knows every member; then correct the size here");
+static_assert(sizeof(positions) == 144, "`transfer` knows every member; then correct the size here");
 
 }  // namespace corro::risk

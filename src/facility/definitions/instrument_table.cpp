@@ -52,6 +52,11 @@ namespace {
     return made;
 }
 
+[[nodiscard]] instrument_table::order_bounds bounds_of(const domain::instrument& i) noexcept {
+    return {std::max(i.price_low, domain::price_ticks{-domain::price_ticks_max}),
+            std::min(i.price_high, domain::price_ticks{domain::price_ticks_max}), i.order_quantity_max};
+}
+
 }  // namespace
 
 instrument_table::instrument_table(std::span<const domain::instrument> instruments, std::uint32_t reserved)
@@ -59,6 +64,8 @@ instrument_table::instrument_table(std::span<const domain::instrument> instrumen
       instruments_(narrowed(instruments, reserved)),
       books_(index_by_id(instruments, reserved)) {
     likes_.reserve(reserved);
+    bounds_.reserve(instruments.size() + reserved);
+    for (const domain::instrument& i : instruments_) bounds_.push_back(bounds_of(i));
     by_product_.reserve(instruments.size() + reserved);
     for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
         by_product_.push_back({instruments_[book].product.value, book});
@@ -80,6 +87,7 @@ bool instrument_table::add(const domain::instrument& made, domain::instrument_id
     }
     const std::uint32_t book = count();
     instruments_.push_back(made);
+    bounds_.push_back(bounds_of(made));
     likes_.push_back(like);
     books_[made.id.value] = book;
     const product_book added{made.product.value, book};

@@ -27,6 +27,13 @@ class instrument_table {
         friend auto operator<=>(const product_book&, const product_book&) = default;
     };
 
+    /// What every limit order is checked against; two lie in a cache line.
+    struct alignas(32) order_bounds {
+        domain::price_ticks price_low{};
+        domain::price_ticks price_high{};
+        domain::quantity_lots quantity_max{};
+    };
+
     /// @param instruments  Sound by domain::validate, ids distinct; at least one.
     /// @param reserved     Instruments that may be added.
     instrument_table(std::span<const domain::instrument> instruments, std::uint32_t reserved);
@@ -37,6 +44,8 @@ class instrument_table {
     }
     /// The instrument of a book, with the price range that implied matching leaves it.
     [[nodiscard]] const domain::instrument& operator[](std::uint32_t book) const noexcept { return instruments_[book]; }
+    /// Prices within these bounds pass check_price.
+    [[nodiscard]] const order_bounds& bounds(std::uint32_t book) const noexcept { return bounds_[book]; }
     [[nodiscard]] std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(instruments_.size()); }
     [[nodiscard]] std::span<const domain::instrument> all() const noexcept { return instruments_; }
     /// All instruments, as they were defined.
@@ -84,6 +93,7 @@ class instrument_table {
  private:
     std::vector<domain::instrument> definitions_;  ///< by book
     std::vector<domain::instrument> instruments_;  ///< the same, with the price bands that implied matching leaves
+    std::vector<order_bounds> bounds_;             ///< by book, of `instruments_`
     std::vector<domain::instrument_id> likes_;     ///< of the added ones
     std::vector<std::uint32_t> books_;             ///< by instrument id
     std::vector<product_book> by_product_;         ///< sorted

@@ -20,6 +20,15 @@ namespace corro::facility {
             static_cast<std::uint64_t>(o.expire_time.value)) == 0;
 }
 
+/// Whether it is a valid limit order that rests until it is cancelled or the day ends, without any instruction.
+[[nodiscard]] inline bool is_plain_limit(const domain::command& c) noexcept {
+    const domain::enter_order& o = c.enter_order();
+    const domain::order_terms& t = c.order_terms();
+    return is_plain(o) && (static_cast<std::uint32_t>(o.self_match_prevention) | o.self_match_group) == 0 &&
+           t.type == domain::order_type::limit && t.side <= domain::side::sell &&
+           (t.time_in_force == domain::time_in_force::day || t.time_in_force == domain::time_in_force::gtc);
+}
+
 /// The reason why the instructions do not agree with the type or the time in force, or none. Each value is valid by
 /// itself.
 [[nodiscard]] domain::reject_reason check_combination(const domain::command& c) noexcept;

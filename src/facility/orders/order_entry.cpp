@@ -152,26 +152,34 @@ inline void order_entry::match(const command& c, std::uint32_t book, std::uint32
     const matching::remainder rest = t.time_in_force == time_in_force::fok ? matching::remainder::never_arises
                                      : is_immediate                        ? matching::remainder::cancelled
                                                                            : matching::remainder::rests;
+    match(c, slot,
+          {.book = book,
+           .account = c.account.value,
+           .side = t.side,
+           .is_market = at.is_market,
+           .post_only = (o.flags & domain::order_flag::post_only) != 0,
+           .rest = rest,
+           .self_match = o.self_match_prevention,
+           .group = group,
+           .price = at.price,
+           .quantity = o.quantity,
+           .display = o.display_quantity.value,
+           .minimum = o.minimum_quantity.value},
+          at.limit);
+}
+
+inline void order_entry::match(const command& c, std::uint32_t slot, const matching::entry& e,
+                               domain::price_ticks limit) noexcept {
+    const std::uint32_t book = e.book;
     const std::uint64_t trades_before = writer_.trades().count();
     writer_.announce_entry(true);
-    writer_.incoming(book, at.limit);
-    const matching::entry_result result = matcher_.enter({.book = book,
-                                                          .account = c.account.value,
-                                                          .side = t.side,
-                                                          .is_market = at.is_market,
-                                                          .post_only = (o.flags & domain::order_flag::post_only) != 0,
-                                                          .rest = rest,
-                                                          .self_match = o.self_match_prevention,
-                                                          .group = group,
-                                                          .price = at.price,
-                                                          .quantity = o.quantity,
-                                                          .display = o.display_quantity.value,
-                                                          .minimum = o.minimum_quantity.value});
+    writer_.incoming(book, limit);
+    const matching::entry_result result = matcher_.enter(e);
     switch (result.what) {
         case matching::outcome::rested: orders_.add(slot); break;
         case matching::outcome::filled: break;
         case matching::outcome::cancelled:
-            writer_.remainder_cancelled(book, slot, result.order, at.limit, result.quantity, result.reason);
+            writer_.remainder_cancelled(book, slot, result.order, limit, result.quantity, result.reason);
             break;
         case matching::outcome::refused: rejections_.refuse(c, result.reason); break;
     }
@@ -179,10 +187,43 @@ inline void order_entry::match(const command& c, std::uint32_t book, std::uint32
 }
 
 void order_entry::enter_order(const command& c) noexcept {
-    const domain::enter_order& o = c.enter_order();
-    const domain::order_terms& t = c.order_terms();
     const std::uint32_t book = instruments_.book_of(c.instrument);
     if (book == instrument_table::none) return rejections_.refuse(c, reject_reason::unknown_instrument);
+    if (is_plain_limit(c)) [[likely]] {
+        if (enter_plain(c, book)) [[likely]]
+            return;
+    }
+    enter_any(c, book);
+}
+
+// Each condition is one of `enter_any`, which gives the reason when one does not hold.
+inline bool order_entry::enter_plain(const command& c, std::uint32_t book) noexcept {
+    const domain::enter_order& o = c.enter_order();
+    const domain::order_terms& t = c.order_terms();
+    const instrument_table::order_bounds& bounds = instruments_.bounds(book);
+    if (o.quantity.value == 0 || o.quantity > bounds.quantity_max) return false;
+    if (o.price < bounds.price_low || o.price > bounds.price_high) return false;
+    if ((phases_.flags(book) | accounts_.flags(c.account)) != 0) return false;
+    if (engine_.full() || orders_.is_taken(c.account, c.client_order)) return false;
+    const std::uint32_t position = risk::acquire_with_legs(positions_, strategies_, c.account, book);
+    if (position == risk::positions::none) return false;
+    const std::uint32_t slot = matching::engine::slot_of(engine_.next_id());
+    orders_[slot] = {.client_order = c.client_order,
+                     .session = c.session,
+                     .account = c.account,
+                     .request = c.request(),
+                     .total = o.quantity.value,
+                     .position = position,
+                     .side = t.side,
+                     .time_in_force = t.time_in_force};
+    match(c, slot, {.book = book, .account = c.account.value, .side = t.side, .price = o.price, .quantity = o.quantity},
+          o.price);
+    return true;
+}
+
+[[gnu::noinline]] void order_entry::enter_any(const command& c, std::uint32_t book) noexcept {
+    const domain::enter_order& o = c.enter_order();
+    const domain::order_terms& t = c.order_terms();
     if (const reject_reason reason = check_entry(c, book); reason != reject_reason::none) {
         return rejections_.refuse(c, reason);
     }

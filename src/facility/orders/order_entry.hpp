@@ -56,6 +56,10 @@ class order_entry {
         domain::reject_reason refusal = domain::reject_reason::none;
     };
 
+    /// Enters a plain limit order in a book and for an account without rules. False, and nothing has changed, when the
+    /// order or its circumstances are not of that kind; then it may be invalid.
+    [[nodiscard, gnu::always_inline]] bool enter_plain(const domain::command& c, std::uint32_t book) noexcept;
+    void enter_any(const domain::command& c, std::uint32_t book) noexcept;
     [[nodiscard]] domain::reject_reason check_entry(const domain::command& c, std::uint32_t book) const noexcept;
     /// Whether the book's phase accepts a new order of this type and time in force.
     [[nodiscard]] domain::reject_reason check_phase(const domain::command& c, std::uint32_t book) const noexcept;
@@ -69,6 +73,9 @@ class order_entry {
                                                                    std::uint32_t book) const noexcept;
     [[nodiscard]] domain::conversion<domain::price_ticks> limit_from_book(const domain::command& c,
                                                                           std::uint32_t book) const noexcept;
+    /// An order that has been announced enters its book.
+    [[gnu::always_inline]] void match(const domain::command& c, std::uint32_t slot, const matching::entry& e,
+                                      domain::price_ticks limit) noexcept;
     [[gnu::always_inline]] void match(const domain::command& c, std::uint32_t book, std::uint32_t slot,
                                       const terms_of_entry& at, std::uint64_t group) noexcept;
     /// Adds a limit order to the auction of its book. Starts a volatility auction if none collects.

@@ -16,6 +16,7 @@
 // Cost: allocates at construction only; expected constant time.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +36,7 @@ class order_names {
     order_names(std::uint32_t orders_max, base::page_touch touch, std::uint64_t hash_key)
         : ring_(std::bit_ceil(2 * std::size_t{orders_max}), touch),
           mask_(static_cast<std::uint32_t>(ring_.size() - 1)),
-          others_(orders_max, touch) {
+          others_(orders_max, touch, std::size_t{orders_max} + orders_max / 4) {
         set_hash_key(hash_key);
     }
     /// @pre There is no name.
