@@ -2,8 +2,11 @@
 #include "node/configuration/configuration_table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <optional>
 
+#include "base/int128.hpp"
 #include "base/nearest_name.hpp"
 #include "domain/decimal.hpp"
 #include "node/configuration/addresses.hpp"
@@ -118,6 +121,48 @@ std::int64_t table_reader::decimal(std::string_view key) {
     const domain::parsed_decimal read = domain::parse_decimal(value);
     if (!read.problem.empty()) fail(key, fmt::format("{} (found \"{}\")", read.problem, value));
     return read.nano;
+}
+
+double table_reader::real(std::string_view key, double otherwise, double low, double high) {
+    const toml::node* node = take(key);
+    if (node == nullptr) return otherwise;
+    const auto value = node->is_number() ? node->value<double>() : std::nullopt;
+    if (!value) fail(key, "expected a number");
+    if (!(*value >= low && *value <= high)) {
+        fail(key, fmt::format("expected a number from {} to {}, found {}", low, high, *value));
+    }
+    return *value;
+}
+
+std::int64_t table_reader::duration_ns(std::string_view key, std::int64_t otherwise, std::int64_t low,
+                                       std::int64_t high) {
+    struct unit {
+        std::string_view name;
+        std::int64_t ns;
+    };
+    static constexpr std::array<unit, 6> units{{{"ns", 1},
+                                                {"us", 1'000},
+                                                {"ms", 1'000'000},
+                                                {"s", 1'000'000'000},
+                                                {"m", 60'000'000'000},
+                                                {"h", 3'600'000'000'000}}};
+    const toml::node* node = take(key);
+    if (node == nullptr) return otherwise;
+    const auto fail_here = [&](const std::string& found) {
+        fail(key, fmt::format("expected a duration in quotes, such as \"250us\", \"1.5s\" or \"2h\"{}", found));
+    };
+    const auto text = node->value_exact<std::string>();
+    if (!text) fail_here("");
+    const std::size_t digits = std::min(text->find_first_not_of("0123456789."), text->size());
+    const auto* found = std::ranges::find(units, std::string_view(*text).substr(digits), &unit::name);
+    const domain::parsed_decimal number = domain::parse_decimal(std::string_view(*text).substr(0, digits));
+    if (found == units.end() || !number.problem.empty()) fail_here(fmt::format(", found \"{}\"", *text));
+    // A decimal is below 2^63 billionths, and the largest unit below 2^42.
+    const base::int128 ns = static_cast<base::int128>(number.nano) * found->ns / 1'000'000'000;
+    if (ns < low || ns > high) {
+        fail(key, fmt::format("expected a duration from {} to {} ns, found \"{}\"", low, high, *text));
+    }
+    return static_cast<std::int64_t>(ns);
 }
 
 void table_reader::finish() const {

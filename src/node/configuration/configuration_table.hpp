@@ -65,6 +65,20 @@ class table_reader {
 
     std::int64_t decimal(std::string_view key);
 
+    /// A whole or real number.
+    double real(std::string_view key, double otherwise, double low, double high);
+    double real(std::string_view key, double low, double high) {
+        if (!table_.contains(key)) fail(key, "is missing");
+        return real(key, 0, low, high);
+    }
+
+    /// A duration such as "250us", "1.5s" or "2h", in nanoseconds.
+    std::int64_t duration_ns(std::string_view key, std::int64_t otherwise, std::int64_t low, std::int64_t high);
+    std::int64_t duration_ns(std::string_view key, std::int64_t low, std::int64_t high) {
+        if (!table_.contains(key)) fail(key, "is missing");
+        return duration_ns(key, 0, low, high);
+    }
+
     /// Calls `read(table_reader&)` for the table of that name, if there is one.
     template <class Read>
     void table(std::string_view key, Read&& read) {
