@@ -185,6 +185,15 @@ const book_view& agent::book(domain::instrument_id of) {
     return market_->public_of(of).history.as_of(seen_ns_);
 }
 
+const domain::instrument& agent::rules(domain::instrument_id of) const noexcept {
+    return market_->rules(of);
+}
+
+domain::price_ticks agent::price_in(domain::instrument_id of, double ticks) const noexcept {
+    const domain::instrument& i = rules(of);
+    return std::clamp(domain::price_ticks{rounded(ticks)}, i.price_low, i.price_high);
+}
+
 std::uint64_t agent::queue_ahead(request_number number) {
     const known_order* known = order(number);
     if (known == nullptr || known->order.value == 0) return 0;

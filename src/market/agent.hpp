@@ -29,6 +29,7 @@
 
 #include "domain/command.hpp"
 #include "domain/event.hpp"
+#include "domain/instrument.hpp"
 #include "market/behaviour.hpp"
 #include "market/delay.hpp"
 #include "market/new_order.hpp"
@@ -211,6 +212,10 @@ class agent {
     [[nodiscard]] std::span<const holding> holdings() const noexcept { return known_; }
     /// The instrument as the feed has shown it to this agent by now. Never older than an earlier look.
     [[nodiscard]] const book_view& book(domain::instrument_id of = domain::instrument_id{1});
+    /// The instrument's definition.
+    [[nodiscard]] const domain::instrument& rules(domain::instrument_id of) const noexcept;
+    /// The nearest price that the instrument accepts.
+    [[nodiscard]] domain::price_ticks price_in(domain::instrument_id of, double ticks) const noexcept;
     /// Lots ahead of an order that was entered with `tracked()`, as far as the feed has shown; 0 for other orders.
     [[nodiscard]] std::uint64_t queue_ahead(request_number order);
     /// Records a private number of the agent beside the run: a fair value, an intention.

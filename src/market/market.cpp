@@ -1,11 +1,13 @@
 #include "market/market.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <exception>
 #include <utility>
 
 #include "base/assert.hpp"
 #include "base/hash.hpp"
+#include "domain/prefetch_hint.hpp"
 #include "domain/private_event.hpp"
 #include "market/limits.hpp"
 
@@ -16,6 +18,8 @@ using domain::command_kind;
 using domain::event_kind;
 
 constexpr std::uint32_t first_flight_slot = agents_max;
+/// Agents that the second-level cache holds, with their frames; prefetching costs more than it gives below.
+constexpr std::size_t cached_agents = 4'096;
 
 const link& no_link() {
     static const link none;
@@ -75,7 +79,8 @@ const facility::facility& market::venue() const noexcept {
 facility::facility_options market::venue_options() const noexcept {
     facility::facility_options made;
     made.orders_max = options_.orders_max;
-    made.accounts_max = std::max(options_.accounts_max, static_cast<std::uint32_t>(agents_.size()) + 1);
+    // At least as many as an exchange's configuration has, so that one can read a recording.
+    made.accounts_max = std::max({1'024U, options_.accounts_max, static_cast<std::uint32_t>(agents_.size()) + 1});
     made.positions_max = std::max(made.positions_max, options_.orders_max);
     made.touch = options_.touches_memory ? base::page_touch::yes : base::page_touch::no;
     return made;
@@ -84,7 +89,9 @@ facility::facility_options market::venue_options() const noexcept {
 void market::start() {
     facility_ = std::make_unique<facility::facility>(venue_options(), options_.instruments,
                                                      static_cast<facility::event_consumer&>(*this));
-    for (agent& each : agents_) {
+    is_large_ = agents_.size() > cached_agents;
+    for (std::size_t i = 0; i < agents_.size(); ++i) {
+        agent& each = agents_[i];
         each.behaviour_ = makers_[each.index_](each);
         if (!each.behaviour_.valid()) continue;  // an agent that does nothing
         each.waiter_ = each.behaviour_.coroutine();
@@ -96,12 +103,31 @@ void market::start() {
     makers_.shrink_to_fit();
 }
 
+void market::prefetch_coming() const noexcept {
+    schedule_.visit_soon([this](std::size_t place, std::uint32_t slot) {
+        if (slot >= first_flight_slot) return;
+        const agent& who = agents_[slot];
+        if (place != 0) {
+            constexpr std::size_t line = 64;
+            const auto* const first = reinterpret_cast<const std::byte*>(&who);
+            for (std::size_t at = 0; at < sizeof(agent); at += line) __builtin_prefetch(first + at);
+            return;
+        }
+        // Its lines are on their way since it was further behind: what it points to comes now.
+        const auto* const frame = static_cast<const std::byte*>(who.waiter_.address());
+        for (std::size_t at = 0; at < 256; at += 64) __builtin_prefetch(frame + at);
+        __builtin_prefetch(who.orders_.data());
+        __builtin_prefetch(&messages_[who.inbox_first_]);
+    });
+}
+
 bool market::run(std::int64_t until_ns, std::size_t commands_max) {
     if (facility_ == nullptr) start();
     while (!schedule_.empty() && schedule_.next().at_ns <= static_cast<std::uint64_t>(until_ns)) {
         if (kept_commands_.size() >= commands_max) return false;
         const schedule::entry next = schedule_.take();
         now_ns_ = static_cast<std::int64_t>(next.at_ns);
+        if (is_large_) prefetch_coming();
         if (const std::uint32_t slot = next.slot(); slot >= first_flight_slot) {
             arrive(slot - first_flight_slot);
         } else {
@@ -266,6 +292,18 @@ void market::depart(agent& from) {
     }
     if (options_.times.bump_ns != 0 && may_trade(leaving.command.kind)) at += options_.times.bump_ns;
     schedule_.add(at, first_flight_slot + departing_);
+    if (is_large_) {
+        const domain::command& c = leaving.command;
+        domain::prefetch_hint hint;
+        hint.account = c.account;
+        hint.session = c.session;
+        hint.instrument = c.instrument;
+        hint.request = c.request();
+        hint.client_order = c.client_order;
+        hint.enters = c.kind == command_kind::enter_order;
+        if (c.kind == command_kind::cancel_order) hint.order = c.cancel_order().order;
+        facility_->expect(std::span(&hint, 1));
+    }
 }
 
 void market::arrive(std::uint32_t flight_index) {

@@ -16,7 +16,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -31,6 +30,7 @@
 #include "domain/instrument.hpp"
 #include "facility/facility.hpp"
 #include "market/agent.hpp"
+#include "market/agent_list.hpp"
 #include "market/behaviour.hpp"
 #include "market/delay.hpp"
 #include "market/public_history.hpp"
@@ -143,6 +143,7 @@ class market final : private facility::event_consumer {
     [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }
     /// Fees that the venue has received, less rebates, in billionths of the currency.
     [[nodiscard]] std::int64_t fees_received() const noexcept { return fees_received_; }
+    [[nodiscard]] const domain::instrument& rules(domain::instrument_id id) const noexcept;
     /// What all see without delay; for observers and results.
     [[nodiscard]] const book_view& latest(domain::instrument_id of) const { return public_of(of).history.latest(); }
 
@@ -188,6 +189,7 @@ class market final : private facility::event_consumer {
 
     // Time.
     void start();
+    void prefetch_coming() const noexcept;
     void wake(agent& who, std::uint64_t number);
     void resume(agent& who);
     void plan_wake(agent& who, std::int64_t at_ns);
@@ -198,7 +200,7 @@ class market final : private facility::event_consumer {
     [[nodiscard]] static bool is_news(const book_view& before, const book_view& after, std::uint8_t kinds) noexcept;
     void take_note(std::uint32_t from, std::string_view what, double value);
     [[nodiscard]] bool is_operator(std::uint32_t index) const noexcept { return operators_[index]; }
-    [[nodiscard]] bool is_strategy(domain::instrument_id id) const noexcept;
+    [[nodiscard]] bool is_strategy(domain::instrument_id id) const noexcept { return rules(id).legs_count != 0; }
     /// Of an order_executed.
     [[nodiscard]] std::int64_t fee_of(const domain::event& e) const noexcept;
 
@@ -223,7 +225,8 @@ class market final : private facility::event_consumer {
     random_stream venue_random_;
     schedule schedule_;
     std::int64_t now_ns_ = 0;
-    std::deque<agent> agents_;
+    agent_list agents_;
+    bool is_large_ = false;  // more agents than caches hold: what comes next is prefetched
     std::vector<std::string> names_;
     std::vector<bool> operators_;
     std::vector<std::function<behaviour(agent&)>> makers_;  // until the start

@@ -20,8 +20,9 @@ const market::public_state& market::public_of(domain::instrument_id id) const no
     return public_[index_of_id_[id.value] - 1];
 }
 
-bool market::is_strategy(domain::instrument_id id) const noexcept {
-    return options_.instruments[index_of_id_[id.value] - 1].legs_count != 0;
+const domain::instrument& market::rules(domain::instrument_id id) const noexcept {
+    CORRO_ASSERT(id.value < index_of_id_.size() && index_of_id_[id.value] != 0, "the instrument is the market's");
+    return options_.instruments[index_of_id_[id.value] - 1];
 }
 
 std::int64_t market::fee_of(const domain::event& e) const noexcept {

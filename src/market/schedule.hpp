@@ -37,6 +37,12 @@ class schedule {
     [[nodiscard]] std::size_t size() const noexcept { return heap_.size(); }
     /// @pre Not empty.
     [[nodiscard]] const entry& next() const noexcept { return heap_.front(); }
+    /// Calls `look(slot)` for some entries that come soon: the next one first.
+    template <class Look>
+    void visit_soon(Look&& look) const {
+        const std::size_t count = heap_.size() < 5 ? heap_.size() : 5;
+        for (std::size_t i = 0; i < count; ++i) look(i, heap_[i].slot());
+    }
     [[nodiscard]] std::uint64_t planned_count() const noexcept { return planned_count_; }
 
     /// @return The entry's number. Among entries of one time, lower numbers come first.

@@ -1,0 +1,117 @@
+// Participants with an opinion of the price: value, averages, arbitrage.
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "market/participants/participants.hpp"
+#include "market/participants/quoting.hpp"
+
+namespace corro::market {
+namespace {
+
+using domain::side;
+
+domain::quantity_lots lots_of(std::int64_t n) noexcept {
+    return domain::quantity_lots{static_cast<std::uint32_t>(std::max<std::int64_t>(n, 0))};
+}
+
+/// Lots that an agent may still trade on a side.
+std::int64_t room_of(const agent& me, domain::instrument_id in, side which, std::int64_t position_max) noexcept {
+    const std::int64_t position = me.position(in);
+    return position_max - (which == side::buy ? position : -position);
+}
+
+}  // namespace
+
+behaviour value_trader(agent& me, value_options how) {
+    double estimate = how.fundamental->at(0);
+    while (co_await me.sleep(me.random().exponential(how.interval_ns))) {
+        const double seen = how.fundamental->at(me.now_ns()) + me.random().normal(0, how.observation_deviation_ticks);
+        estimate += 0.5 * (seen - estimate);
+        cancel_open(me, how.in);
+        const book_view& book = me.book(how.in);
+        if (book.has_ask() && static_cast<double>(book.ask.value) < estimate - how.threshold_ticks) {
+            const std::int64_t lots = std::min(how.lots, room_of(me, how.in, side::buy, how.position_max));
+            if (lots > 0) me.enter(limit(side::buy, book.ask, lots_of(lots)).on(how.in).ioc());
+        } else if (book.has_bid() && static_cast<double>(book.bid.value) > estimate + how.threshold_ticks) {
+            const std::int64_t lots = std::min(how.lots, room_of(me, how.in, side::sell, how.position_max));
+            if (lots > 0) me.enter(limit(side::sell, book.bid, lots_of(lots)).on(how.in).ioc());
+        } else {
+            const side which = me.random().side();
+            const std::int64_t lots = std::min(how.lots, room_of(me, how.in, which, how.position_max));
+            const double price = estimate + (which == side::buy ? -how.passive_ticks : how.passive_ticks);
+            if (lots > 0) me.enter(limit(which, me.price_in(how.in, price), lots_of(lots)).on(how.in));
+        }
+    }
+}
+
+behaviour average_trader(agent& me, average_options how) {
+    double fast = 0;
+    double slow = 0;
+    double seen_count = 0;
+    const double fast_weight = 2 / (how.short_count + 1);
+    const double slow_weight = 2 / (how.long_count + 1);
+    // The first pause is random, so that many of them do not act in step.
+    if (!co_await me.sleep(me.random().uniform(0, static_cast<double>(how.interval_ns)))) co_return;
+    do {
+        const book_view& book = me.book(how.in);
+        if (!book.is_two_sided()) continue;
+        const double mid = book.mid();
+        fast = seen_count == 0 ? mid : fast + fast_weight * (mid - fast);
+        slow = seen_count == 0 ? mid : slow + slow_weight * (mid - slow);
+        seen_count += 1;
+        if (seen_count < how.long_count || std::fabs(fast - slow) < how.threshold_ticks) continue;
+        const side which = (fast > slow) == how.follows ? side::buy : side::sell;
+        const std::int64_t lots = std::min(how.lots, room_of(me, how.in, which, how.position_max));
+        if (lots > 0) take(me, how.in, which, lots_of(lots), how.reach_ticks);
+    } while (co_await me.sleep(how.interval_ns));
+}
+
+behaviour latency_arbitrageur(agent& me, latency_arbitrage_options how) {
+    while (!me.is_stopping()) {
+        static_cast<void>(co_await me.until(next_quote(how.leader)));
+        const book_view ahead = me.book(how.leader);
+        const book_view behind = me.book(how.in);
+        if (working_lots(me, how.in, side::buy) + working_lots(me, how.in, side::sell) != 0) continue;
+        const auto edge = static_cast<std::int64_t>(how.edge_ticks);
+        for (const side which : {side::buy, side::sell}) {
+            // Buys what is offered below the leader's bid; sells what is bid above the leader's offer.
+            const domain::price_ticks offered = behind.best(domain::opposite(which));
+            const domain::price_ticks worth = ahead.best(which);
+            if (offered == domain::no_price || worth == domain::no_price) continue;
+            const std::int64_t gain = which == side::buy ? worth.value - offered.value : offered.value - worth.value;
+            const std::int64_t lots = std::min(how.lots, room_of(me, how.in, which, how.position_max));
+            if (gain < edge || lots <= 0) continue;
+            me.enter(limit(which, offered, lots_of(lots)).on(how.in).ioc());
+        }
+    }
+}
+
+behaviour spread_arbitrageur(agent& me, spread_arbitrage_options how) {
+    while (!me.is_stopping()) {
+        static_cast<void>(co_await me.until(next_quote(how.spread), 100'000'000));
+        if (me.is_stopping()) co_return;
+        if (!me.orders().empty()) continue;
+        const book_view spread = me.book(how.spread);
+        const book_view near = me.book(how.near);
+        const book_view far = me.book(how.far);
+        if (!spread.is_two_sided() || !near.is_two_sided() || !far.is_two_sided()) continue;
+        const auto edge = static_cast<std::int64_t>(how.edge_ticks);
+        const std::int64_t position = me.position(how.near);
+        const auto trade = [&](side of_spread) {
+            const domain::quantity_lots lots = lots_of(how.lots);
+            const side other = domain::opposite(of_spread);
+            me.enter(limit(of_spread, spread.best(other), lots).on(how.spread).ioc());
+            me.enter(limit(other, near.best(of_spread), lots).on(how.near).ioc());
+            me.enter(limit(of_spread, far.best(other), lots).on(how.far).ioc());
+        };
+        if (near.bid.value - far.ask.value >= spread.ask.value + edge && position > -how.position_max) {
+            trade(side::buy);
+        } else if (spread.bid.value >= near.ask.value - far.bid.value + edge && position < how.position_max) {
+            trade(side::sell);
+        }
+    }
+}
+
+}  // namespace corro::market

@@ -1,0 +1,69 @@
+// Shared by participants: keeping a set of quotes in the book, trading at once, the time until an end.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "market/agent.hpp"
+
+namespace corro::market {
+
+struct wanted_quote {
+    domain::side side = domain::side::buy;
+    domain::price_ticks price{};
+    domain::quantity_lots lots{};
+};
+
+/// Cancels the agent's orders in the instrument that are not wanted, and enters the wanted ones that are missing,
+/// post-only. An order at a wanted price stays and keeps its place.
+inline void keep_quotes(agent& me, domain::instrument_id in, std::span<const wanted_quote> wanted) {
+    std::vector<bool> is_there(wanted.size(), false);
+    std::vector<request_number> unwanted;
+    for (const known_order& each : me.orders()) {
+        if (each.instrument != in || each.state == order_state::cancelling) continue;
+        bool stays = false;
+        for (std::size_t i = 0; i < wanted.size() && !stays; ++i) {
+            if (is_there[i] || wanted[i].side != each.side || wanted[i].price != each.price) continue;
+            is_there[i] = stays = true;
+        }
+        if (!stays && each.state == order_state::open) unwanted.push_back(each.number);
+    }
+    for (const request_number each : unwanted) me.cancel(each);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (is_there[i] || wanted[i].lots.value == 0) continue;
+        me.enter(limit(wanted[i].side, wanted[i].price, wanted[i].lots).on(in).post_only());
+    }
+}
+
+/// Cancels all open orders of the agent in the instrument.
+inline void cancel_open(agent& me, domain::instrument_id in) {
+    keep_quotes(me, in, {});
+}
+
+/// An immediate order up to a price some ticks beyond the best of the other side. Nothing if that side is empty.
+inline void take(agent& me, domain::instrument_id in, domain::side side, domain::quantity_lots lots,
+                 double reach_ticks) {
+    const book_view& book = me.book(in);
+    const domain::price_ticks best = book.best(domain::opposite(side));
+    if (best == domain::no_price || lots.value == 0) return;
+    const double limit_ticks =
+        static_cast<double>(best.value) + (side == domain::side::buy ? reach_ticks : -reach_ticks);
+    me.enter(limit(side, me.price_in(in, limit_ticks), lots).on(in).ioc());
+}
+
+/// Lots on their way or in the book on a side, as far as the agent knows.
+[[nodiscard]] inline std::int64_t working_lots(const agent& me, domain::instrument_id in, domain::side side) noexcept {
+    std::int64_t sum = 0;
+    for (const known_order& each : me.orders()) {
+        if (each.instrument == in && each.side == side) sum += each.open.value;
+    }
+    return sum;
+}
+
+[[nodiscard]] inline domain::quantity_lots lots_between(agent& me, std::int64_t least, std::int64_t most) {
+    return domain::quantity_lots{static_cast<std::uint32_t>(me.random().between(least, most))};
+}
+
+}  // namespace corro::market

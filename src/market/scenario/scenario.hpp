@@ -1,0 +1,68 @@
+// A market described by a file: instruments, links, groups of agents, a timeline of events.
+//
+// Every error has the file, the line, the key and the expected value; unknown keys are errors. docs/spec/scenarios.md
+// lists the keys.
+//
+// Units: in files, durations are texts such as "250us", prices and distances of agents are ticks.
+// Source: TOML 1.0.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "market/market.hpp"
+#include "market/participants/oracle.hpp"
+
+namespace corro::market {
+
+/// The oracles of one run, by name.
+using oracle_map = std::map<std::string, std::shared_ptr<oracle>, std::less<>>;
+/// Makes the behaviours of a group in one run.
+using group_maker = std::function<std::function<behaviour(agent&)>(const oracle_map&, std::uint32_t index)>;
+
+struct agent_group {
+    std::string name;
+    std::string kind;
+    std::uint32_t count = 1;
+    std::shared_ptr<const link> way;
+    delay compute;
+    std::int64_t clock_offset_most_ns = 0;  ///< each agent's offset is uniform within plus and minus this
+    double clock_drift_most_ppm = 0;        ///< likewise
+    std::int64_t begins_ns = 0;             ///< agents of the group start at a time
+    group_maker make;
+};
+
+/// What happens at a moment; done by the market's operator.
+struct timeline_event {
+    std::int64_t at_ns = 0;
+    std::string kind;
+    std::function<void(market&, agent& by)> act;
+};
+
+struct scenario {
+    std::string name;
+    std::string about;  ///< one sentence
+    std::string text;   ///< of the file
+    std::int64_t duration_ns = 0;
+    std::int64_t sample_ns = 1'000'000'000;  ///< of the metrics
+    std::uint64_t seed = 1;
+    market_options options;
+    std::vector<std::pair<std::string, oracle_options>> fundamentals;
+    std::vector<agent_group> groups;
+    std::vector<timeline_event> events;  ///< by time
+    std::string instruments_toml;        ///< the [[instrument]] tables, for a venue's configuration
+
+    /// The agents' names are "GROUP-1" and so on; the last agent is the operator.
+    [[nodiscard]] std::unique_ptr<market> build(std::uint64_t run_seed, bool keeps_commands = true) const;
+};
+
+/// @param file  For messages, and for the folder of the files that it names.
+/// @throws node::configuration_error: "FILE:LINE: KEY: sentence".
+[[nodiscard]] scenario parse_scenario(std::string_view text, const std::string& file);
+
+}  // namespace corro::market

@@ -1,0 +1,228 @@
+#include "market/scenario/scenario.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "node/configuration/configuration.hpp"
+
+namespace corro::market {
+namespace {
+
+const std::string sound = R"([market]
+name = "small"
+duration = "5s"
+gateway_time = "1us"
+engine_time = { kind = "uniform", least = "1us", most = "3us" }
+
+[[instrument]]
+id = 1
+symbol = "ONE"
+tick_size = "0.25"
+price_low = "1000"
+price_high = "4000"
+
+[[fee]]
+instrument = "ONE"
+maker = "-0.01"
+taker = "0.03"
+
+[[fundamental]]
+name = "value"
+start_ticks = 10_000
+volatility_ticks = 0.5
+
+[[link]]
+name = "far"
+delay = { kind = "lognormal", least = "1ms", median = "2ms", sigma = 0.5, most = "1s" }
+
+[[agents]]
+group = "noise"
+kind = "noise"
+count = 10
+link = "far"
+interval = "50ms"
+
+[[agents]]
+group = "value"
+kind = "value"
+count = 4
+fundamental = "value"
+interval = "50ms"
+
+[[agents]]
+group = "flow"
+kind = "hawkes"
+base_per_second = 2
+terms = [{ decay_per_second = 4, same_side = 1, other_side = 0.5 }]
+
+[[event]]
+at = "2s"
+kind = "phase"
+phase = "halted"
+
+[[event]]
+at = "1s"
+kind = "news"
+fundamental = "value"
+sigmas = 20
+)";
+
+std::string error_of(const std::string& text) {
+    try {
+        static_cast<void>(parse_scenario(text, "bad.toml"));
+        return "no error";
+    } catch (const node::configuration_error& e) {
+        return e.what();
+    }
+}
+
+std::string with(std::string text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    if (at == std::string::npos) throw std::logic_error("the sound scenario has no " + from);
+    return text.replace(at, from.size(), to);
+}
+
+TEST(scenario, is_read_and_runs) {
+    const scenario made = parse_scenario(sound, "sound.toml");
+    EXPECT_EQ(made.name, "small");
+    EXPECT_EQ(made.duration_ns, 5'000'000'000);
+    EXPECT_EQ(made.options.fees[0].taker, 30'000'000);
+    ASSERT_EQ(made.events.size(), 2U);
+    EXPECT_EQ(made.events[0].kind, "news") << "events are in the order of time";
+    ASSERT_EQ(made.fundamentals[0].second.shocks.size(), 1U);
+    EXPECT_EQ(made.fundamentals[0].second.shocks[0].second, 10);
+    const auto world = made.build(3);
+    EXPECT_EQ(world->agents_count(), 16U);
+    EXPECT_EQ(world->name_of(0), "noise-1");
+    world->run(made.duration_ns);
+    EXPECT_GT(world->counts().trades, 10U);
+    EXPECT_EQ(world->venue().phase_of(domain::instrument_id{1}), domain::trading_phase::halted);
+    const auto again = made.build(3);
+    again->run(made.duration_ns);
+    EXPECT_EQ(again->digest(), world->digest());
+}
+
+struct bad_file {
+    std::string from;
+    std::string to;
+    std::string error;  ///< a part of it
+};
+
+TEST(scenario, names_the_line_and_the_key_of_every_error) {
+    const std::vector<bad_file> all{
+        {"[market]", "[market", "bad.toml:1: not TOML"},
+        {"[market]", "[markets]", "is not a key of this table"},
+        {"name = \"small\"\n", "", "market.name: is missing"},
+        {"\"small\"", "\"Small Market\"", ":2: market.name: expected lower-case letters"},
+        {"duration = \"5s\"\n", "", "market.duration: is missing"},
+        {"\"5s\"", "5", ":3: market.duration: expected a duration in quotes"},
+        {"\"5s\"", "\"5 seconds\"", ":3: market.duration: expected a duration in quotes"},
+        {"\"5s\"", "\"0s\"", ":3: market.duration: expected a duration from 1"},
+        {"\"5s\"", "\"9000h\"", ":3: market.duration: expected a duration from 1"},
+        {"\"5s\"", "\"5s\"\nsped_bump = \"1ms\"", ":4: market.sped_bump: is not a key of this table"},
+        {"\"5s\"", "\"5s\"\ngateways = 0", ":4: market.gateways: expected a number from 1"},
+        {"\"5s\"", "\"5s\"\nsample = \"1us\"", ":4: market.sample: expected a duration"},
+        {"\"5s\"", "\"5s\"\nspeed_bump = \"2m\"", ":4: market.speed_bump: expected a duration"},
+        {"\"5s\"", "\"5s\"\nstart = \"today\"", ":4: market.start: expected a time"},
+        {"\"uniform\"", "\"normal\"", ":5: market.engine_time.kind: expected one of: uniform, lognormal"},
+        {"least = \"1us\", most = \"3us\"", "least = \"4us\", most = \"3us\"",
+         ":5: market.engine_time.least: is above most"},
+        {"kind = \"uniform\", least = \"1us\", most = \"3us\"", "kind = \"samples\", ns = []",
+         ":5: market.engine_time.ns: expected a list of durations"},
+        {"\"ONE\"\ntick", "\"\"\ntick", "instrument.symbol: expected 1 to"},
+        {"tick_size = \"0.25\"\n", "", "instrument.tick_size: is missing"},
+        {"price_low = \"1000\"", "price_low = \"1000.1\"", "instrument.price_low: is not a price"},
+        {"instrument = \"ONE\"", "instrument = \"TWO\"", ":15: fee.instrument: expected one of: ONE; found \"TWO\""},
+        {"maker = \"-0.01\"", "maker = -0.01", ":16: fee.maker: expected a text in quotes"},
+        {"start_ticks = 10_000\n", "", "fundamental.start_ticks: is missing"},
+        {"volatility_ticks = 0.5", "volatility_ticks = -1",
+         ":22: fundamental.volatility_ticks: expected a number from 0"},
+        {"volatility_ticks = 0.5", "volatility_ticks = 0.5\nstep = \"1ns\"",
+         ":23: fundamental.step: expected a duration"},
+        {"volatility_ticks = 0.5", "volatility_ticks = 0", "event.sigmas: the fundamental has no volatility"},
+        {"[[link]]", "[[link]]\nname = \"far\"\n[[link]]", "link.name: is used twice"},
+        {"sigma = 0.5", "sigma = 0", ":26: link.delay.sigma: expected a number from 0.001"},
+        {"median = \"2ms\", ", "", ":26: link.delay.median: is missing"},
+        {"most = \"1s\"", "most = \"2m\"", ":26: link.delay.most: expected a duration"},
+        {"delay = { kind", "delays = { kind", "link.delays: is not a key of this table; did you mean \"delay\"?"},
+        {"group = \"value\"", "group = \"noise\"", ":36: agents.group: is used twice"},
+        {"kind = \"noise\"", "kind = \"noisy\"",
+         ":30: agents.kind: expected one of: almgren_chriss, avellaneda_stoikov"},
+        {"count = 10", "count = 0", ":31: agents.count: expected a number from 1"},
+        {"count = 10", "count = 10_000_000", ":31: agents.count: expected a number from 1"},
+        {"link = \"far\"", "link = \"near\"", ":32: agents.link: expected one of: far; found \"near\""},
+        {"interval = \"50ms\"", "intervall = \"50ms\"",
+         ":33: agents.intervall: is not a key of this table; did you mean \"interval\"?"},
+        {"interval = \"50ms\"", "market_share = 1.5", ":33: agents.market_share: expected a number from 0 to 1"},
+        {"interval = \"50ms\"", "lots_least = 9\nlots_most = 3", ":33: agents.lots_least: is above lots_most"},
+        {"interval = \"50ms\"", "instrument = \"TWO\"", ":33: agents.instrument: expected one of: ONE"},
+        {"interval = \"50ms\"", "compute = \"fast\"", ":33: agents.compute: expected a duration in quotes"},
+        {"fundamental = \"value\"\ninterval", "interval", "agents.fundamental: is missing"},
+        {"fundamental = \"value\"\ninterval", "fundamental = \"worth\"\ninterval",
+         ":39: agents.fundamental: expected one of: value; found \"worth\""},
+        {"same_side = 1", "same_side = 4", ":46: agents.terms: each event causes 1.125 others"},
+        {"decay_per_second = 4", "decay_per_second = 0", ":46: agents.terms.decay_per_second: expected a number"},
+        {"kind = \"hawkes\"", "kind = \"options_maker\"\nfuture = \"ONE\"",
+         "no [[instrument]] of the file has kind = \"option\""},
+        {"at = \"2s\"", "at = \"6s\"", ":49: event.at: expected a duration from 0"},
+        {"at = \"2s\"\n", "", "event.at: is missing"},
+        {"kind = \"phase\"", "kind = \"pause\"", ":50: event.kind: expected one of: fat_finger, kill_switch"},
+        {"phase = \"halted\"", "phase = \"lunch\"", ":51: event.phase: expected one of: continuous, halted"},
+        {"kind = \"phase\"\nphase = \"halted\"", "kind = \"withdraw\"\ngroup = \"makers\"",
+         ":51: event.group: expected one of: noise, value, flow; found \"makers\""},
+        {"kind = \"phase\"\nphase = \"halted\"", "kind = \"withdraw\"\ngroup = \"noise\"\ncount = 11",
+         ":52: event.count: expected a number from 1 to 10"},
+        {"kind = \"phase\"\nphase = \"halted\"", "kind = \"latency\"\ngroup = \"value\"\nfactor = 2\nlength = \"1s\"",
+         ":51: event.group: has no link"},
+        {"kind = \"phase\"\nphase = \"halted\"",
+         "kind = \"latency\"\ngroup = \"noise\"\nfactor = 1000\nlength = \"1s\"",
+         ":52: event.factor: makes a delay of more than a minute"},
+        {"kind = \"phase\"\nphase = \"halted\"", "kind = \"fat_finger\"\nside = \"long\"\nlots = 5",
+         ":51: event.side: expected one of: buy, sell"},
+        {"sigmas = 20", "sigmas = 20\nticks = 3", ":58: event.ticks: expected either ticks or sigmas"},
+        {"sigmas = 20", "sigmas = 20\nforce = 3", ":58: event.force: is not a key of this table"},
+    };
+    EXPECT_GE(all.size(), 40U);
+    EXPECT_EQ(error_of(sound), "no error");
+    for (const bad_file& each : all) {
+        const std::string found = error_of(with(sound, each.from, each.to));
+        EXPECT_NE(found.find(each.error), std::string::npos)
+            << "for " << each.to << "\nfound:    " << found << "\nexpected: " << each.error;
+    }
+    EXPECT_NE(error_of("").find("market: is missing"), std::string::npos);
+}
+
+TEST(scenario, every_shipped_one_runs_and_repeats_itself) {
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(CORRO_SOURCE_DIR "/config/markets")) {
+        if (entry.path().extension() != ".toml") continue;
+        ++count;
+        std::ifstream in(entry.path());
+        const std::string text{std::istreambuf_iterator<char>(in), {}};
+        const scenario made = parse_scenario(text, entry.path().string());
+        EXPECT_EQ(made.name, entry.path().stem().string());
+        EXPECT_FALSE(made.about.empty());
+        std::uint64_t digest = 0;
+        for (int i = 0; i < 2; ++i) {
+            const auto world = made.build(1, false);
+            world->run(20'000'000'000);
+            EXPECT_GT(world->counts().trades, 50U) << made.name;
+            std::int64_t cash = 0;
+            for (std::size_t k = 0; k < world->agents_count(); ++k) {
+                for (const holding& each : world->agent_at(k).true_holdings()) cash += each.cash;
+            }
+            EXPECT_EQ(cash, 0) << made.name;
+            if (i == 0) digest = world->digest();
+            EXPECT_EQ(world->digest(), digest) << made.name;
+        }
+    }
+    EXPECT_GE(count, 12U);
+}
+
+}  // namespace
+}  // namespace corro::market
