@@ -43,6 +43,7 @@ registry make_registry(const lab_options& options) {
     declare_fix_venue(all);
     declare_venue(all);
     declare_simulation(all);
+    declare_market(all);
 
     implement_coro_corro(all);
     implement_dispatch_corro(all, dispatch);
@@ -67,6 +68,7 @@ registry make_registry(const lab_options& options) {
     implement_venue_corro(all);
     implement_fix_venue(all);
     implement_simulation(all);
+    implement_market(all);
     for (const asio_peer& asio : asio_peers()) asio.implement(all, dispatch, http);
     implement_coro_plain(all);
     implement_sockets_raw_epoll(all);

@@ -22,5 +22,6 @@ void add_journal_backup_command(command_line& line);
 void add_definitions_command(command_line& line);
 void add_lab_command(command_line& line);
 void add_simulate_command(command_line& line);
+void add_market_command(command_line& line);
 
 }  // namespace corro::app

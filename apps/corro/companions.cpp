@@ -1,4 +1,4 @@
-// `corro lab` and `corro simulate`: start programs of their own from the build folder.
+// `corro lab`, `corro simulate` and `corro market`: start programs of their own from the build folder.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -42,6 +42,11 @@ constexpr std::string_view simulate_advice =
     "  cmake --preset release && cmake --build build/release --target corro corro-simulate\n"
     "  build/release/apps/corro/corro simulate --seed 1\n";
 
+constexpr std::string_view market_advice =
+    "To build both programs in the project's folder and run a market:\n"
+    "  cmake --preset release && cmake --build build/release --target corro corro-market\n"
+    "  build/release/apps/corro/corro market run config/markets/calm.toml\n";
+
 }  // namespace
 
 void add_lab_command(command_line& line) {
@@ -56,6 +61,12 @@ void add_simulate_command(command_line& line) {
         arguments.insert(arguments.begin(), "run");
         return become("corro-simulate", std::move(arguments), simulate_advice);
     });
+}
+
+void add_market_command(command_line& line) {
+    const subcommand command =
+        line.add_subcommand("market", "Run markets of agents in virtual time, and compare their rules");
+    command.takes_the_rest().runs([command] { return become("corro-market", command.rest(), market_advice); });
 }
 
 }  // namespace corro::app

@@ -22,5 +22,6 @@ int main(int argc, char** argv) {
     corro::app::add_definitions_command(line);
     corro::app::add_lab_command(line);
     corro::app::add_simulate_command(line);
+    corro::app::add_market_command(line);
     return line.run(argc, argv);
 }

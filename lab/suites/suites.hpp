@@ -25,6 +25,7 @@ void declare_matching_auction(registry& into);
 void declare_matching_implied(registry& into);
 void declare_facility(registry& into);
 void declare_fix(registry& into);
+void declare_market(registry& into);
 
 // Plain code: what a call, a lock, an allocation cost without any library.
 void implement_coro_plain(registry& into);
@@ -57,6 +58,7 @@ void implement_facility(registry& into, const std::string& subject, const statio
 void implement_matching(registry& into);
 void implement_matching_auction(registry& into);
 void implement_matching_implied(registry& into);
+void implement_market(registry& into);
 
 /// An Asio: which one, and the implementations that were compiled against it.
 struct asio_peer {

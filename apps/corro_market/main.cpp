@@ -1,0 +1,204 @@
+// The program `corro-market`, which `corro market` starts: runs, sweeps, comparisons and forks of simulated markets.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "apps/command_line/command_line.hpp"
+#include "node/configuration/configuration.hpp"
+#include "runs.hpp"
+
+namespace corro::app {
+namespace {
+
+struct market_options {
+    std::string file;
+    std::string other;
+    std::optional<std::uint32_t> seed;
+    std::string seeds;
+    std::uint32_t jobs = 2;
+    std::string out;
+    std::string at;
+    std::string event;
+    bool quiet = false;
+};
+
+std::optional<std::uint64_t> number_in(const std::string& text) {
+    if (text.empty() || text.size() > 18 || text.find_first_not_of("0123456789") != std::string::npos) return {};
+    return std::stoull(text);
+}
+
+std::optional<seed_range> range_in(const std::string& text) {
+    const std::size_t colon = text.find(':');
+    if (colon == std::string::npos) return {};
+    const auto first = number_in(text.substr(0, colon));
+    const auto last = number_in(text.substr(colon + 1));
+    if (!first || !last || *last < *first) return {};
+    return seed_range{*first, *last};
+}
+
+std::string range_error(const std::string& text) {
+    return range_in(text) ? std::string() : fmt::format("'{}' is not a range such as 0:200", text);
+}
+
+void print_run(const market::scenario& what, const run_result& result, double seconds) {
+    fmt::print("{}, seed {}: {} s of the market in {:.2f} s; {} commands, {} trades\n", what.name, result.seed,
+               static_cast<double>(what.duration_ns) / 1e9, seconds, result.commands, result.trades);
+    for (const market::metric& each : result.metrics) fmt::print("  {:36} {:.6g}\n", each.name, each.value);
+    fmt::print("digest {:016x}, state hash {:016x}\n", result.digest, result.state_hash);
+}
+
+template <class Work>
+double seconds_of(Work&& work) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+int run(const market_options& options) {
+    const market::scenario what = load_scenario(options.file);
+    if (!options.seeds.empty()) {
+        const std::string folder = options.out.empty() ? fmt::format("runs/{}", what.name) : options.out;
+        const auto all = sweep(what, *range_in(options.seeds), options.jobs, folder);
+        const std::string text = summary_of(all);
+        write_file(std::filesystem::path(folder) / "summary.md", text);
+        fmt::print("{}in {}\n", text, folder);
+        return 0;
+    }
+    const std::uint64_t seed = options.seed ? *options.seed : what.seed;
+    const std::string folder = options.out.empty() ? fmt::format("runs/{}-{}", what.name, seed) : options.out;
+    run_result result;
+    const double seconds = seconds_of([&] { result = run_into(what, seed, folder, !options.quiet); });
+    print_run(what, result, seconds);
+    fmt::print("in {}; read it with: corro book --config {}/venue.toml --instrument {} --at end\n", folder, folder,
+               what.options.instruments.front().name.view());
+    return 0;
+}
+
+int compare(const market_options& options) {
+    const market::scenario first = load_scenario(options.file);
+    const market::scenario second = load_scenario(options.other);
+    const std::filesystem::path folder =
+        options.out.empty() ? fmt::format("runs/{}-against-{}", first.name, second.name) : options.out;
+    const seed_range seeds = *range_in(options.seeds);
+    if (seeds.first == seeds.last) throw std::runtime_error("--seeds: a comparison needs at least two seeds");
+    const auto a = sweep(first, seeds, options.jobs, folder / "a");
+    const auto b = sweep(second, seeds, options.jobs, folder / "b");
+    const std::string text = fmt::format("A: {}\nB: {}\n\n{}", options.file, options.other, comparison_of(a, b));
+    write_file(folder / "comparison.md", text);
+    fmt::print("{}in {}\n", text, folder.string());
+    return 0;
+}
+
+int fork_run(const market_options& options) {
+    const std::filesystem::path before = options.file;
+    const market::scenario original = load_scenario(before / "scenario.toml");
+    const run_result known = read_result(before / "result.json");
+    const std::string changed_text = options.event.empty() ? original.text
+                                                           : fmt::format("{}\n\n[[event]]\nat = \"{}\"\n{}\n",
+                                                                         original.text, options.at, options.event);
+    const market::scenario changed = market::parse_scenario(changed_text, "the fork of " + options.file);
+    const std::string folder = options.out.empty() ? options.file + "-fork" : options.out;
+    // The new run repeats the old one up to the moment: both have the same digest there.
+    const auto at_ns = options.event.empty() ? original.duration_ns : [&] {
+        std::int64_t latest = 0;
+        for (const market::timeline_event& each : changed.events) {
+            const bool is_new = std::ranges::count(original.events, each.at_ns, &market::timeline_event::at_ns) <
+                                std::ranges::count(changed.events, each.at_ns, &market::timeline_event::at_ns);
+            if (is_new) latest = each.at_ns;
+        }
+        return latest;
+    }();
+    const auto digest_before = [&](const market::scenario& which) {
+        const auto world = which.build(known.seed, false);
+        world->run(std::max<std::int64_t>(at_ns - 1, 0));
+        return world->digest();
+    };
+    if (digest_before(original) != digest_before(changed)) {
+        throw std::runtime_error("the change has effects before its moment; is it news of an earlier event?");
+    }
+    run_result result;
+    const double seconds = seconds_of([&] { result = run_into(changed, known.seed, folder, !options.quiet); });
+    print_run(changed, result, seconds);
+    if (options.event.empty() && (result.digest != known.digest || result.state_hash != known.state_hash)) {
+        fmt::print(stderr, "corro market: the unchanged fork differs from {}: written by another version?\n",
+                   options.file);
+        return 1;
+    }
+    fmt::print("in {}\n", folder);
+    return 0;
+}
+
+int check(const market_options& options) {
+    const market::scenario what = load_scenario(options.file);
+    std::uint64_t agents = 0;
+    for (const market::agent_group& each : what.groups) agents += each.count;
+    fmt::print("{}: {}\n{} instruments, {} agents in {} groups, {} events, {} s\n", what.name, what.about,
+               what.options.instruments.size(), agents, what.groups.size(), what.events.size(),
+               static_cast<double>(what.duration_ns) / 1e9);
+    return 0;
+}
+
+/// Runs a subcommand; an error of a file has the exit code of an invalid command line.
+template <class Work>
+int guarded(Work work, const market_options& options) {
+    try {
+        return work(options);
+    } catch (const node::configuration_error& e) {
+        fmt::print(stderr, "corro market: {}\n", e.what());
+        return 2;
+    }
+}
+
+}  // namespace
+}  // namespace corro::app
+
+int main(int argc, char** argv) {
+    using namespace corro::app;
+    const auto options = std::make_shared<market_options>();
+    command_line line("corro-market", "Run markets of agents in virtual time.", CORRO_VERSION);
+    line.footer(
+        "docs/howto/run_a_market.md shows how to write a scenario and to read its results.\n"
+        "Exit code: 0 on success, 1 if a run failed, 2 if the command line or a scenario is invalid.");
+    const auto add_sweep_options = [&](const subcommand& to) {
+        to.add_option("--jobs", options->jobs, "Seeds to run at a time, each in a process")
+            .shows_default()
+            .in_range(1U, 256U);
+        to.add_option("--out", options->out, "The folder of the results (default: below runs/)");
+    };
+    const subcommand running = line.add_subcommand("run", "Run a scenario with one seed or many");
+    running.add_option("scenario", options->file, "The scenario: a TOML file").required().existing_file();
+    running.add_option("--seed", options->seed, "The seed (default: the scenario's)");
+    running
+        .add_option("--seeds", options->seeds,
+                    "Run all seeds from A to B, as A:B, without journals; continue where an earlier run stopped")
+        .checked_by(range_error);
+    add_sweep_options(running);
+    running.add_flag("--quiet", options->quiet, "Show no progress");
+    running.runs([options] { return guarded(run, *options); });
+    const subcommand comparing = line.add_subcommand("compare", "Compare two scenarios over the same seeds");
+    comparing.add_option("first", options->file, "A: a scenario").required().existing_file();
+    comparing.add_option("second", options->other, "B: a scenario").required().existing_file();
+    comparing.add_option("--seeds", options->seeds, "The seeds, as A:B").required().checked_by(range_error);
+    add_sweep_options(comparing);
+    comparing.runs([options] { return guarded(compare, *options); });
+    const subcommand forking =
+        line.add_subcommand("fork", "Repeat a recorded run up to a moment, and change one thing there");
+    forking.add_option("run", options->file, "The folder of a run").required().existing_directory();
+    forking.add_option("--at", options->at, "The moment, such as \"30s\"");
+    forking.add_option("--event", options->event, "The change: the keys of an [[event]], such as 'kind = \"withdraw\"'")
+        .needs("--at");
+    forking.add_option("--out", options->out, "The folder of the new run (default: the old one's with -fork)");
+    forking.add_flag("--quiet", options->quiet, "Show no progress");
+    forking.runs([options] { return guarded(fork_run, *options); });
+    const subcommand checking = line.add_subcommand("check", "Check a scenario and say what is in it");
+    checking.add_option("scenario", options->file, "The scenario: a TOML file").required().existing_file();
+    checking.runs([options] { return guarded(check, *options); });
+    return line.run(argc, argv);
+}

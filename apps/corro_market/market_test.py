@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Tests the program corro-market from outside: market_test.py PROGRAM SCENARIOS_FOLDER"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = ""
+SCENARIOS = pathlib.Path()
+
+
+def corro_market(*arguments):
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False)
+
+
+class Market(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.here = pathlib.Path(self.folder.name)
+        text = (SCENARIOS / "calm.toml").read_text().replace('"300s"', '"20s"')
+        self.scenario = self.here / "calm.toml"
+        self.scenario.write_text(text)
+
+    def run_ok(self, *arguments):
+        done = corro_market(*arguments)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_a_run_leaves_all_that_repeats_it(self):
+        out = self.here / "run"
+        self.run_ok("run", self.scenario, "--seed", 3, "--out", out)
+        names = {each.name for each in out.iterdir()}
+        self.assertEqual(names, {"scenario.toml", "venue.toml", "journal", "agents.csv", "private.csv", "result.json"})
+        first = json.loads((out / "result.json").read_text())
+        self.assertGreater(first["trades"], 50)
+        again = self.here / "again"
+        self.run_ok("run", out / "scenario.toml", "--seed", 3, "--out", again)
+        self.assertEqual(json.loads((again / "result.json").read_text()), first)
+        self.assertEqual((again / "journal" / "0000000001.segment").read_bytes(),
+                         (out / "journal" / "0000000001.segment").read_bytes())
+        refused = corro_market("run", self.scenario, "--seed", 3, "--out", out)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("exists; name a new folder", refused.stderr)
+
+    def test_seeds_run_in_processes_and_continue(self):
+        out = self.here / "seeds"
+        self.run_ok("run", self.scenario, "--seeds", "0:4", "--jobs", 2, "--out", out)
+        before = {each.name: each.read_text() for each in out.glob("seed-*.json")}
+        self.assertEqual(len(before), 5)
+        (out / "seed-2.json").unlink()
+        kept = (out / "seed-1.json").stat().st_mtime_ns
+        self.run_ok("run", self.scenario, "--seeds", "0:4", "--jobs", 1, "--out", out)
+        self.assertEqual({each.name: each.read_text() for each in out.glob("seed-*.json")}, before)
+        self.assertEqual((out / "seed-1.json").stat().st_mtime_ns, kept)
+        self.assertIn("| trades |", (out / "summary.md").read_text())
+        self.scenario.write_text(self.scenario.read_text() + "# other\n")
+        refused = corro_market("run", self.scenario, "--seeds", "0:4", "--out", out)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("runs of another scenario", refused.stderr)
+
+    def test_a_comparison_with_itself_finds_nothing_and_with_other_rules_something(self):
+        same = self.run_ok("compare", self.scenario, self.scenario, "--seeds", "0:9", "--out", self.here / "same")
+        self.assertNotIn("differs", same)
+        self.assertRegex(same, r"\| trades \| \S+ \| \S+ \| \+0 \| \+0 to \+0 \| 1.0000 \|")
+        other = self.here / "other.toml"
+        other.write_text(self.scenario.read_text().replace("market_share = 0.15", "market_share = 0.4"))
+        found = self.run_ok("compare", self.scenario, other, "--seeds", "0:15", "--out", self.here / "more")
+        self.assertRegex(found, r"\| trades \|.*differs")
+
+    def test_a_fork_repeats_the_run_up_to_its_moment(self):
+        out = self.here / "run"
+        self.run_ok("run", self.scenario, "--seed", 5, "--out", out)
+        known = json.loads((out / "result.json").read_text())
+        self.run_ok("fork", out, "--out", self.here / "unchanged")
+        unchanged = json.loads((self.here / "unchanged" / "result.json").read_text())
+        self.assertEqual(unchanged["digest"], known["digest"])
+        self.run_ok("fork", out, "--at", "10s", "--event", 'kind = "withdraw"\ngroup = "makers"', "--out", self.here / "gone")
+        changed = json.loads((self.here / "gone" / "result.json").read_text())
+        self.assertNotEqual(changed["digest"], known["digest"])
+        # The journals agree until then: 128 bytes a command.
+        old = (out / "journal" / "0000000001.segment").read_bytes()
+        new = (self.here / "gone" / "journal" / "0000000001.segment").read_bytes()
+        equal = next(i for i, (a, b) in enumerate(zip(old, new)) if i > 8192 and a != b)
+        self.assertGreater(equal, 30_000)
+
+    def test_errors_name_the_place(self):
+        self.scenario.write_text(self.scenario.read_text().replace('kind = "noise"', 'kind = "noisy"'))
+        refused = corro_market("check", self.scenario)
+        self.assertEqual(refused.returncode, 2)
+        self.assertRegex(refused.stderr, r"corro market: .*calm.toml:\d+: agents.kind: expected one of: almgren_chriss")
+        self.assertEqual(corro_market("run", self.here / "none.toml").returncode, 2)
+        self.assertEqual(corro_market("compare", self.scenario, self.scenario, "--seeds", "9:1").returncode, 2)
+
+
+if __name__ == "__main__":
+    PROGRAM, SCENARIOS = sys.argv[1], pathlib.Path(sys.argv[2])
+    unittest.main(argv=sys.argv[:1])

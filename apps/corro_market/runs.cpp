@@ -1,0 +1,159 @@
+#include "runs.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "base/hash.hpp"
+#include "io/loop/context.hpp"
+#include "io/task/block_on.hpp"
+#include "journal/advice.hpp"
+#include "journal/storage.hpp"
+#include "market/recording/recording.hpp"
+
+namespace corro::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* venue_name = "MARKET";
+
+std::string read_text(const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    if (!in || fs::is_directory(file)) throw std::runtime_error(fmt::format("{}: cannot be read", file.string()));
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+run_result result_of(const market::market& world, std::uint64_t seed, market::market_metrics& measured) {
+    run_result made;
+    made.seed = seed;
+    made.commands = world.counts().commands;
+    made.trades = world.counts().trades;
+    made.digest = world.digest();
+    made.state_hash = world.venue().state_hash();
+    made.metrics = measured.result(world);
+    return made;
+}
+
+std::string agents_csv(const market::market& world) {
+    std::string text = "account,name,instrument,lots,cash_ticks,traded_lots,fees_nano\n";
+    for (std::size_t i = 0; i < world.agents_count(); ++i) {
+        const market::agent& who = world.agent_at(i);
+        if (who.true_holdings().empty()) text += fmt::format("{},{},,0,0,0,0\n", i + 1, world.name_of(i));
+        for (const market::holding& each : who.true_holdings()) {
+            text +=
+                fmt::format("{},{},{},{},{},{},{}\n", i + 1, world.name_of(i), world.rules(each.instrument).name.view(),
+                            each.lots, each.cash, each.traded_lots, each.fees);
+        }
+    }
+    return text;
+}
+
+std::string notes_csv(const market::market& world) {
+    std::string text = "time_ns,account,name,what,value\n";
+    for (const market::note& each : world.notes()) {
+        text += fmt::format("{},{},{},{},{}\n", each.at_ns, each.agent + 1, world.name_of(each.agent),
+                            world.note_name(each.what), each.value);
+    }
+    return text;
+}
+
+}  // namespace
+
+void write_file(const fs::path& file, const std::string& text) {
+    const fs::path draft = file.string() + ".part";
+    std::ofstream out(draft, std::ios::binary);
+    out << text;
+    out.close();
+    if (!out) throw std::runtime_error(fmt::format("{}: cannot be written", draft.string()));
+    fs::rename(draft, file);
+}
+
+market::scenario load_scenario(const fs::path& file) {
+    return market::parse_scenario(read_text(file), file.string());
+}
+
+std::string json_of(const market::scenario& what, const run_result& result) {
+    nlohmann::ordered_json metrics;
+    for (const market::metric& each : result.metrics) metrics[each.name] = each.value;
+    const nlohmann::ordered_json all{
+        {"scenario", what.name},
+        {"scenario_hash", fmt::format("{:016x}", base::hash_bytes(std::as_bytes(std::span(what.text))))},
+        {"version", CORRO_VERSION},
+        {"seed", result.seed},
+        {"duration_ns", what.duration_ns},
+        {"commands", result.commands},
+        {"trades", result.trades},
+        {"digest", fmt::format("{:016x}", result.digest)},
+        {"state_hash", fmt::format("{:016x}", result.state_hash)},
+        {"metrics", metrics}};
+    return all.dump(2) + "\n";
+}
+
+run_result read_result(const fs::path& file) {
+    try {
+        const auto all = nlohmann::ordered_json::parse(read_text(file));
+        run_result made;
+        made.seed = all.at("seed").get<std::uint64_t>();
+        made.commands = all.at("commands").get<std::uint64_t>();
+        made.trades = all.at("trades").get<std::uint64_t>();
+        made.digest = std::stoull(all.at("digest").get<std::string>(), nullptr, 16);
+        made.state_hash = std::stoull(all.at("state_hash").get<std::string>(), nullptr, 16);
+        for (const auto& [name, value] : all.at("metrics").items()) made.metrics.push_back({name, value.get<double>()});
+        return made;
+    } catch (const nlohmann::json::exception& e) {
+        throw std::runtime_error(fmt::format("{}: not a result of a run: {}", file.string(), e.what()));
+    }
+}
+
+run_result run_seed(const market::scenario& what, std::uint64_t seed) {
+    const auto world = what.build(seed, false);
+    market::market_metrics measured(world->options(), what.sample_ns);
+    world->observe_with(measured);
+    world->run(what.duration_ns);
+    return result_of(*world, seed, measured);
+}
+
+run_result run_into(const market::scenario& what, std::uint64_t seed, const fs::path& folder, bool shows_progress) {
+    if (fs::exists(folder)) {
+        throw std::runtime_error(fmt::format("{} exists; name a new folder with --out, or remove it", folder.string()));
+    }
+    fs::create_directories(folder);
+    const auto world = what.build(seed, true);
+    market::market_metrics measured(world->options(), what.sample_ns);
+    world->observe_with(measured);
+    market::recording_options recording;
+    recording.directory = (folder / "journal").string();
+    recording.venue_name = venue_name;
+    int shown = -1;
+    if (shows_progress && ::isatty(STDERR_FILENO) != 0) {
+        recording.progress = [&](std::int64_t now_ns) {
+            const auto percent =
+                static_cast<int>(100 * static_cast<double>(now_ns) / static_cast<double>(what.duration_ns));
+            if (percent == shown) return;
+            shown = percent;
+            fmt::print(stderr, "\r{:3} %  {} commands", percent, world->counts().commands);
+        };
+    }
+    io::context context;
+    journal::disk_storage disk(context);
+    const journal::problem failed =
+        io::block_on(context, market::record(world.get(), what.duration_ns, &disk, std::move(recording)));
+    if (shown >= 0) fmt::print(stderr, "\r");
+    if (failed.code) throw std::runtime_error(journal::with_advice(failed));
+    run_result made = result_of(*world, seed, measured);
+    write_file(folder / "scenario.toml", what.text);
+    write_file(folder / "venue.toml", market::venue_toml(*world, venue_name, fs::absolute(folder / "journal").string(),
+                                                         what.instruments_toml));
+    write_file(folder / "agents.csv", agents_csv(*world));
+    write_file(folder / "private.csv", notes_csv(*world));
+    write_file(folder / "result.json", json_of(what, made));
+    return made;
+}
+
+}  // namespace corro::app

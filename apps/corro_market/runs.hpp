@@ -1,0 +1,55 @@
+// Runs of scenarios and their result folders.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "market/metrics/market_metrics.hpp"
+#include "market/scenario/scenario.hpp"
+
+namespace corro::app {
+
+/// @throws node::configuration_error, std::runtime_error
+[[nodiscard]] market::scenario load_scenario(const std::filesystem::path& file);
+
+struct run_result {
+    std::uint64_t seed = 0;
+    std::uint64_t commands = 0;
+    std::uint64_t trades = 0;
+    std::uint64_t digest = 0;
+    std::uint64_t state_hash = 0;
+    std::vector<market::metric> metrics;
+};
+
+/// Runs a seed without a journal.
+[[nodiscard]] run_result run_seed(const market::scenario& what, std::uint64_t seed);
+
+/// Runs a seed and writes the result folder: the scenario, the journal with the configuration that reads it, the
+/// agents, their private numbers, the result. The folder must not exist. @throws std::runtime_error
+run_result run_into(const market::scenario& what, std::uint64_t seed, const std::filesystem::path& folder,
+                    bool shows_progress);
+
+[[nodiscard]] std::string json_of(const market::scenario& what, const run_result& result);
+/// Reads what `json_of` wrote. @throws std::runtime_error
+[[nodiscard]] run_result read_result(const std::filesystem::path& file);
+/// Writes a file whole or not at all. @throws std::runtime_error
+void write_file(const std::filesystem::path& file, const std::string& text);
+
+struct seed_range {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;  ///< included
+};
+
+/// Runs all seeds in processes, one file `seed-N.json` for each in the folder. Seeds whose file is there are not run
+/// again; a folder of another scenario is refused. @throws std::runtime_error
+[[nodiscard]] std::vector<run_result> sweep(const market::scenario& what, seed_range seeds, unsigned jobs,
+                                            const std::filesystem::path& folder);
+
+/// Markdown: all metrics, with mean, deviation, least and most.
+[[nodiscard]] std::string summary_of(const std::vector<run_result>& all);
+/// Markdown: paired differences of all metrics that both have.
+[[nodiscard]] std::string comparison_of(const std::vector<run_result>& first, const std::vector<run_result>& second);
+
+}  // namespace corro::app

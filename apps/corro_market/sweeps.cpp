@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "base/hash.hpp"
+#include "market/metrics/comparison.hpp"
+#include "market/metrics/sampled_statistics.hpp"
+#include "runs.hpp"
+
+namespace corro::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path file_of(const fs::path& folder, std::uint64_t seed) {
+    return folder / fmt::format("seed-{}.json", seed);
+}
+
+/// Runs a seed in a process of its own, so that runs share nothing.
+pid_t start(const market::scenario& what, std::uint64_t seed, const fs::path& folder) {
+    std::fflush(nullptr);
+    const pid_t child = ::fork();
+    if (child < 0) throw std::runtime_error("cannot start a process for a seed");
+    if (child != 0) return child;
+    int code = 0;
+    try {
+        write_file(file_of(folder, seed), json_of(what, run_seed(what, seed)));
+    } catch (const std::exception& e) {
+        fmt::print(stderr, "corro market: seed {}: {}\n", seed, e.what());
+        code = 1;
+    }
+    std::fflush(nullptr);
+    ::_exit(code);
+}
+
+/// The folder belongs to one scenario, whose text it keeps.
+void claim(const fs::path& folder, const market::scenario& what) {
+    fs::create_directories(folder);
+    const fs::path kept = folder / "scenario.toml";
+    if (!fs::exists(kept)) {
+        write_file(kept, what.text);
+        return;
+    }
+    if (load_scenario(kept).text != what.text) {
+        throw std::runtime_error(
+            fmt::format("{} has runs of another scenario; name another folder with --out", folder.string()));
+    }
+}
+
+using series = std::map<std::string, std::vector<double>>;
+
+series series_of(const std::vector<run_result>& all, std::vector<std::string>* names) {
+    series made;
+    for (const run_result& run : all) {
+        for (const market::metric& each : run.metrics) {
+            std::vector<double>& values = made[each.name];
+            if (values.empty() && names != nullptr) names->push_back(each.name);
+            values.push_back(each.value);
+        }
+    }
+    return made;
+}
+
+}  // namespace
+
+std::vector<run_result> sweep(const market::scenario& what, seed_range seeds, unsigned jobs, const fs::path& folder) {
+    claim(folder, what);
+    std::vector<std::uint64_t> left;
+    for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
+        if (!fs::exists(file_of(folder, seed))) left.push_back(seed);
+    }
+    const std::size_t all = left.size();
+    std::reverse(left.begin(), left.end());
+    std::set<pid_t> running;
+    bool has_failed = false;
+    std::size_t done = 0;
+    while (!left.empty() || !running.empty()) {
+        while (!left.empty() && running.size() < jobs && !has_failed) {
+            running.insert(start(what, left.back(), folder));
+            left.pop_back();
+        }
+        if (running.empty()) break;
+        int status = 0;
+        const pid_t ended = ::wait(&status);
+        if (running.erase(ended) == 0) continue;
+        ++done;
+        has_failed = has_failed || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+        if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r{} of {} seeds", done, all);
+    }
+    if (::isatty(STDERR_FILENO) != 0 && all != 0) fmt::print(stderr, "\n");
+    if (has_failed) throw std::runtime_error("a seed failed; the same command continues with those that are missing");
+    std::vector<run_result> made;
+    for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed)
+        made.push_back(read_result(file_of(folder, seed)));
+    return made;
+}
+
+std::string summary_of(const std::vector<run_result>& all) {
+    std::vector<std::string> names;
+    const series values = series_of(all, &names);
+    std::string text =
+        fmt::format("{} seeds\n\n| metric | mean | deviation | least | most |\n|---|---|---|---|---|\n", all.size());
+    for (const std::string& name : names) {
+        const std::vector<double>& x = values.at(name);
+        const auto [least, most] = std::ranges::minmax(x);
+        text += fmt::format("| {} | {:.6g} | {:.3g} | {:.6g} | {:.6g} |\n", name, market::mean_of(x),
+                            std::sqrt(market::variance_of(x)), least, most);
+    }
+    return text;
+}
+
+std::string comparison_of(const std::vector<run_result>& first, const std::vector<run_result>& second) {
+    std::vector<std::string> names;
+    const series a = series_of(first, &names);
+    const series b = series_of(second, nullptr);
+    // A metric that a run lacks has no pair.
+    std::erase_if(names, [&](const std::string& name) {
+        return !b.contains(name) || a.at(name).size() != first.size() || b.at(name).size() != second.size();
+    });
+    std::vector<market::paired_difference> found;
+    std::vector<double> p_values;
+    for (const std::string& name : names) {
+        found.push_back(
+            market::compare_pairs(a.at(name), b.at(name), base::hash_bytes(std::as_bytes(std::span(name)))));
+        p_values.push_back(found.back().p_value);
+    }
+    const std::vector<double> corrected = market::holm_correction(p_values);
+    std::string text = fmt::format(
+        "{} seeds in pairs, the same random numbers in both. Intervals: 95 %, bootstrap. Significance: sign flips, "
+        "Holm's "
+        "correction over {} metrics.\n\n| metric | A | B | B - A | interval | p, corrected | "
+        "|\n|---|---|---|---|---|---|---|\n",
+        first.size(), names.size());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const market::paired_difference& d = found[i];
+        text += fmt::format("| {} | {:.5g} | {:.5g} | {:+.4g} | {:+.4g} to {:+.4g} | {:.4f} | {} |\n", names[i],
+                            d.mean_first, d.mean_second, d.difference, d.low, d.high, corrected[i],
+                            corrected[i] < 0.05 ? "differs" : "");
+    }
+    return text;
+}
+
+}  // namespace corro::app

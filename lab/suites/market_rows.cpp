@@ -1,0 +1,181 @@
+// Suite `market`: agents' actions per second of processor time, in markets of virtual time.
+
+#include <malloc.h>
+#include <time.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "io/loop/context.hpp"
+#include "io/task/block_on.hpp"
+#include "journal/storage.hpp"
+#include "lab/measurement.hpp"
+#include "lab/registry.hpp"
+#include "lab/suites/suites.hpp"
+#include "market/participants/common_workload.hpp"
+#include "market/recording/recording.hpp"
+
+namespace corro::lab {
+namespace {
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+
+double thread_seconds() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+market::common_workload workload_of(std::uint32_t agents, std::uint32_t instruments, bool is_recorded) {
+    market::common_workload how;
+    how.agents_count = agents;
+    how.instruments_count = instruments;
+    how.keeps_commands = is_recorded;
+    return how;
+}
+
+/// Cash and lots are conserved, and there was trade.
+void verify_market(const market::market& world) {
+    std::int64_t cash = 0;
+    std::int64_t lots = 0;
+    for (std::size_t i = 0; i < world.agents_count(); ++i) {
+        for (const market::holding& each : world.agent_at(i).true_holdings()) {
+            cash += each.cash;
+            lots += each.lots;
+        }
+    }
+    verify(cash == 0 && lots == 0, "cash and lots are conserved");
+    verify(world.counts().trades != 0, "agents have traded");
+}
+
+measurement actions_per_second(double actions, double seconds) {
+    measurement result;
+    result.values = {actions / seconds};
+    return result;
+}
+
+/// Without a recording: until the time is over.
+measurement measure_unrecorded(const run_parameters& how, std::uint32_t agents, std::uint32_t instruments) {
+    const auto world = market::make_common_workload(workload_of(agents, instruments, false));
+    std::int64_t until = 2 * second_ns;
+    world->run(until);  // agents have begun
+    const std::int64_t step = std::max<std::int64_t>(1, 20'000 / (agents + 8)) * second_ns / 4;
+    const std::uint64_t before = world->counts().commands;
+    const double begin = thread_seconds();
+    double spent = 0;
+    do {
+        until += step;
+        world->run(until);
+        spent = thread_seconds() - begin;
+    } while (spent < how.seconds);
+    const auto actions = static_cast<double>(world->counts().commands - before);
+    verify_market(*world);
+    return actions_per_second(actions, spent);
+}
+
+/// With a journal on disk, its creation and its end included.
+measurement measure_recorded(const run_parameters& how, std::uint32_t agents, std::uint32_t instruments) {
+    std::string folder = (std::filesystem::temp_directory_path() / "corro-lab-market-XXXXXX").string();
+    verify(::mkdtemp(folder.data()) != nullptr, "a folder for the journal");
+    const auto world = market::make_common_workload(workload_of(agents, instruments, true));
+    io::context context;
+    journal::disk_storage disk(context);
+    market::recording_options recording;
+    recording.directory = folder + "/journal";
+    // As long as a million actions in a second take.
+    const double market_seconds = std::max(3.0, how.seconds * 1e6 / (agents + 8.0 * instruments));
+    const double begin = thread_seconds();
+    const journal::problem failed = io::block_on(
+        context,
+        market::record(world.get(), static_cast<std::int64_t>(market_seconds * 1e9), &disk, std::move(recording)));
+    const double spent = thread_seconds() - begin;
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+    verify(!failed.code, "the journal is written");
+    verify_market(*world);
+    return actions_per_second(static_cast<double>(world->counts().commands), spent);
+}
+
+double heap_bytes() {
+    const struct mallinfo2 now = mallinfo2();
+    return static_cast<double>(now.uordblks + now.hblkhd);
+}
+
+/// What an agent adds to a market whose facility has space for it anyway.
+measurement measure_memory() {
+    constexpr std::uint32_t agents = 100'000;
+    const auto bytes_with = [](std::uint32_t count) {
+        market::market_options options;
+        domain::instrument one;
+        one.id = domain::instrument_id{1};
+        one.name = domain::symbol{"ONE"};
+        one.price_low = domain::price_ticks{1};
+        one.price_high = domain::price_ticks{20'000};
+        options.instruments.push_back(one);
+        options.accounts_max = agents + 1;
+        const double before = heap_bytes();
+        market::market world(std::move(options));
+        for (std::uint32_t i = 0; i < count; ++i) {
+            market::agent_options who;
+            who.name = fmt::format("zi-{}", i + 1);
+            world.add_agent(std::move(who), [](market::agent& me) {
+                return market::common_zero_intelligence(me, domain::instrument_id{1}, 9'990, 10'010, second_ns);
+            });
+        }
+        world.run(2 * second_ns);
+        return heap_bytes() - before;
+    };
+    measurement result;
+    result.values = {(bytes_with(agents) - bytes_with(0)) / agents};
+    return result;
+}
+
+struct size {
+    const char* name;
+    std::uint32_t agents;
+    std::uint32_t instruments;
+};
+constexpr size sizes[] = {{"zi_100", 100, 1}, {"zi_1000", 1'000, 1}, {"zi_100000_x_100", 100'000, 100}};
+
+}  // namespace
+
+void declare_market(registry& into) {
+    for (const size& each : sizes) {
+        const std::string what = fmt::format(
+            "actions per second of processor time: {} agents of zero intelligence in {} instruments, links of 50 to "
+            "150 us, "
+            "acknowledgements, accounts",
+            each.agents, each.instruments);
+        into.declare("market", {{each.name, "/s", better::higher, what + ", a journal on disk"}}, 1, 1, 3);
+        into.declare("market", {{fmt::format("{}_unrecorded", each.name), "/s", better::higher, what + ", no journal"}},
+                     1, 1, 3);
+    }
+    into.declare(
+        "market",
+        {{"memory_per_agent", "B", better::lower,
+          "heap bytes of one of 100,000 agents: the agent, its coroutine frame, its orders, its messages, its entries "
+          "of the schedule"}},
+        1, 1, 3);
+}
+
+void implement_market(registry& into) {
+    for (const size& each : sizes) {
+        into.implement("market", each.name, "corro", [each](const run_parameters& how) {
+            return measure_recorded(how, each.agents, each.instruments);
+        });
+        into.implement("market", fmt::format("{}_unrecorded", each.name), "corro", [each](const run_parameters& how) {
+            return measure_unrecorded(how, each.agents, each.instruments);
+        });
+    }
+    into.implement("market", "memory_per_agent", "corro", [](const run_parameters&) { return measure_memory(); });
+}
+
+}  // namespace corro::lab
