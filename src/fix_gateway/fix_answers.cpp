@@ -21,14 +21,17 @@ void fix_session::take_answers() noexcept {
     if (delivery() != gateway::answer_delivery::live || session_ == nullptr || !session_->may_send()) return;
     if (store_->next_answer() > shared_.answers.detailed_count(id())) return;
     const fix::instant now = fix::moment_on(shared_.context);
+    output_ready_.set();
     while (store_->next_answer() <= shared_.answers.detailed_count(id())) {
-        if (session_->output().size() > shared_.options.output_buffer_bytes) return cut(end_reason::slow_consumer);
+        if (session_->output().size() > shared_.options.output_buffer_bytes) {
+            if (peer_is_behind_) return cut(end_reason::slow_consumer);
+            return;  // the writer goes on with the others, which are in the log
+        }
         const std::uint64_t before = store_->next_answer();
         put_answer(now);
         if (store_->next_answer() == before) return;  // it has ended
     }
     next_answer() = shared_.answers.next_answer(id());
-    output_ready_.set();
 }
 
 // The next answer. A peer that lets the venue forget it before it is written is cut off.
@@ -75,7 +78,7 @@ io::task<void> fix_session::write_pending() {
 // at once, so that the session may go on while it is written.
 io::task<bool> fix_session::drain() {
     while (true) {
-        if (has_news()) take_answers();
+        take_answers();
         if (written_ == writing_.size()) {
             writing_.clear();
             written_ = 0;
@@ -96,11 +99,13 @@ io::task<bool> fix_session::drain() {
         const std::span<const std::byte> ready =
             std::as_bytes(std::span(writing_.data() + written_, writing_.size() - written_));
         io::io_result written;
+        peer_is_behind_ = true;
         if (io::stream_socket* const socket = stream_.socket()) [[likely]] {
             written = co_await socket->write_some(ready);
         } else {
             written = co_await stream_.layered().write_some(ready);
         }
+        peer_is_behind_ = false;
         written_ += written.bytes;
         if (!written.error) continue;
         if (written.error != io::condition::canceled) {

@@ -141,6 +141,7 @@ class fix_session final : public gateway::session, public gateway::conversation 
     io::auto_event list_may_go_on_;
 
     bool writer_is_idle_ = false;
+    bool peer_is_behind_ = false;  ///< a write waits until the peer has read
     io::auto_event output_ready_;
     io::auto_event output_written_;
     io::auto_event time_changed_;

@@ -106,6 +106,11 @@ void session::pass(instant now) {
     // The answer to a ResendRequest may have been cut short.
     if (requested_until_ != 0 && now.steady - requested_at_ >= 2 * patience) request_missing(now);
     if (now.steady - last_sent_ >= interval && !is_waiting_for_test()) {
+        if (is_resending()) {
+            // It would wait for the end of the resend, and be due again at once. What is sent again is as good.
+            last_sent_ = now.steady;
+            return;
+        }
         begin_session_message("0", now);
         emit(now);
     }

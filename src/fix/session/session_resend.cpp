@@ -1,11 +1,27 @@
 // What the peer asks for again.
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
 
 #include "fix/codec/tags.hpp"
 #include "fix/session/session.hpp"
 
 namespace corro::fix {
 namespace {
+
+struct time_characters {
+    std::array<char, timestamp_format::bytes_max> all{};
+    std::size_t size = 0;
+
+    [[nodiscard]] std::string_view view() const noexcept { return {all.data(), size}; }
+};
+
+time_characters time_text(instant now, time_precision precision) noexcept {
+    time_characters text;
+    text.size = timestamp_format().write(now.wall, precision, text.all.data());
+    return text;
+}
 
 /// Whether the session writes the field itself.
 bool is_of_header(std::uint32_t tag) noexcept {
@@ -80,22 +96,24 @@ void session::write_held(std::size_t output_bytes, instant now) {
 
 // SequenceReset-GapFill: session messages are not sent again.
 void session::write_gap_fill(std::uint64_t first, std::uint64_t next, instant now) {
-    std::array<char, timestamp_format::bytes_max> time;
-    const std::size_t size = timestamp_format().write(now.wall, settings_.precision, time.data());
-    write_header("4", first, now, {time.data(), size});
+    write_header("4", first, now, time_text(now, settings_.precision).view());
     writer_.put(tag::new_seq_no, next);
     writer_.put(tag::gap_fill_flag, true);
     output_.append(writer_.finish());
     last_sent_ = now.steady;
 }
 
-// The body as it was; a header of today. False if the message that was stored is not one.
+// The body as it was; a header of today. A clock that was set back since must not make OrigSendingTime (122) later than
+// SendingTime (52), which the peer would take for an error. False if the message that was stored is not one.
 bool session::write_again(std::uint64_t number, std::string_view stored, instant now) {
     const frame_result frame = next_frame(stored, message_bytes_max);
     if (frame.state != frame_state::complete || stored_.index(stored, frame)) return false;
     const auto original = stored_.get(tag::sending_time);
     if (!original) return false;
-    write_header(stored_.message_type(), number, now, *original);
+    const auto sent_at = timestamp_value(*original);
+    const time_characters today = time_text(now, settings_.precision);
+    const bool is_of_tomorrow = sent_at && *sent_at > now.wall;
+    write_header(stored_.message_type(), number, now, is_of_tomorrow ? today.view() : *original);
     for (const field& each : stored_.fields()) {
         if (!is_of_header(each.tag)) writer_.put(each.tag, stored_.value(each));
     }
