@@ -135,10 +135,11 @@ struct totals {
     std::uint64_t failures = 0;
     std::uint64_t reconnections = 0;
     double virtual_seconds = 0;
-    std::uint64_t split = 0;  ///< runs of this shape, as the next three
+    std::uint64_t split = 0;  ///< runs of this shape, as the next four
     std::uint64_t divided = 0;
     std::uint64_t in_roles = 0;
     std::uint64_t with_distributors = 0;
+    std::uint64_t with_fix_clients = 0;
     std::array<std::uint64_t, simulation::fault_kinds_count> by_kind{};
 
     void add(const simulation::plan& whole, const simulation::run_result& one) {
@@ -155,12 +156,14 @@ struct totals {
         divided += shape.partitions_count > 1 ? 1U : 0U;
         in_roles += shape.is_in_roles() ? 1U : 0U;
         with_distributors += shape.has_distributors ? 1U : 0U;
+        with_fix_clients += whole.shape.fix_clients_count != 0 ? 1U : 0U;
         for (const simulation::fault& each : whole.faults) ++by_kind[static_cast<std::size_t>(each.kind)];
     }
 
     [[nodiscard]] std::string shapes_and_faults() const {
-        std::string all = fmt::format("{} split, {} of several partitions, {} with gateways, {} with distributors\n",
-                                      split, divided, in_roles, with_distributors);
+        std::string all = fmt::format(
+            "{} split, {} of several partitions, {} with gateways, {} with distributors, {} with FIX clients\n", split,
+            divided, in_roles, with_distributors, with_fix_clients);
         for (std::size_t i = 0; i < by_kind.size(); ++i) {
             all += fmt::format("{}{} {}", i == 0 ? "" : ", ", by_kind[i], name_of(static_cast<fault_kind>(i)));
         }

@@ -29,7 +29,7 @@ constexpr domain::session_id of_test{1};
 /// A log in which a session has `given` reports, of which it keeps `kept` or somewhat fewer.
 class long_log {
  public:
-    long_log(std::uint64_t given, std::size_t kept) : log_(1, options_for(kept)) {
+    long_log(std::uint64_t given, std::size_t kept, int heartbeat = 0) : log_(1, options_for(kept)) {
         log_.set_detailed(of_test);
         domain::event e;
         e.kind = domain::event_kind::order_entered;
@@ -52,7 +52,7 @@ class long_log {
         store_ = std::make_unique<answer_store>(log_, instruments_, of_test, settings.identity, next_received_);
         session_ = std::make_unique<fix::session>(settings, *store_);
         session_->begin(now_);
-        take("35=A|34=5|98=0|108=0|");
+        take("35=A|34=5|98=0|108=" + std::to_string(heartbeat) + "|");
         session_->take_output(&last_);
         EXPECT_TRUE(session_->may_send());
     }
@@ -66,6 +66,19 @@ class long_log {
         std::size_t heap_bytes = 0;  ///< more than before
         std::uint64_t pieces = 0;
     };
+    /// Asks for all, and does not let it be written.
+    bool begins_resend() {
+        take("35=2|34=6|7=1|16=0|");
+        return session_->is_resending();
+    }
+    /// @return  How long the session then wants to wait, in nanoseconds.
+    std::int64_t time_passes(std::chrono::nanoseconds time) {
+        now_.steady += time.count();
+        now_.wall += time.count();
+        session_->pass(now_);
+        return session_->next_time() - now_.steady;
+    }
+
     cost all_again() {
         const std::size_t heap_before = base::heap_in_use().given_bytes;
         const std::uint64_t walked_before = log_.blocks_walked_count();
@@ -115,6 +128,14 @@ class long_log {
     std::unique_ptr<fix::session> session_;
     std::string last_;
 };
+
+// The peer reads nothing, so that the resend does not end. A heartbeat that waited for it was due again at once: the
+// coroutine that keeps the time never came to an end.
+TEST(fix_resends, no_heartbeat_is_due_all_the_time_while_one_waits) {
+    long_log log(1'000, 1'000, 1);
+    EXPECT_TRUE(log.begins_resend());
+    for (int i = 0; i < 3; ++i) EXPECT_GT(log.time_passes(1s), 0) << "the next time is in the future";
+}
 
 TEST(fix_resends, cost_in_proportion_to_the_messages) {
     std::vector<long_log::cost> costs;
@@ -243,6 +264,51 @@ TEST(fix_hostile, a_peer_that_never_reads_is_not_read_from_and_costs_bounded_mem
             co_await flooding.join();
             CORRO_REQUIRE(!co_await io::sleep_for(5s));
         }
+        co_await venue.close();
+    });
+}
+
+// An answer that is larger than the buffer goes in pieces; only who does not read is cut off.
+TEST(fix_hostile, a_peer_that_reads_is_not_cut_off_for_a_long_answer) {
+    testing::run_on_context([](io::context* here) -> io::task<> {
+        constexpr int orders_count = 60;
+        gateway::gateway_options options = fix_venue::any_number_of_logons();
+        options.output_buffer_bytes = 4'096;
+        fix_venue venue(*here, options);
+        const auto client = co_await venue.log_on("ALICE", 1);
+        for (int i = 1; i <= orders_count; ++i) {
+            const std::string order = "35=D|11=" + std::to_string(i) + "|55=TEST|54=1|38=1|40=2|44=1|";
+            const std::string entered = co_await client->ask(order);
+            CORRO_REQUIRE(entered.starts_with("35=8|"));
+        }
+        CORRO_REQUIRE(co_await client->send("35=AF|584=all|585=7|"));
+        for (int i = 0; i <= orders_count; ++i) {
+            const std::string report = co_await client->next();
+            EXPECT_TRUE(report.starts_with("35=8|")) << i << ": " << report;
+        }
+        EXPECT_EQ(venue.statistics().slow_cut, 0U);
+        EXPECT_TRUE(co_await is_served(&venue, client.get()));
+        co_await venue.close();
+    });
+}
+
+TEST(fix_hostile, a_peer_that_does_not_read_its_reports_is_cut_off) {
+    testing::run_on_context([](io::context* here) -> io::task<> {
+        gateway::gateway_options options = fix_venue::any_number_of_logons();
+        options.output_buffer_bytes = 4'096;
+        fix_venue venue(*here, options);
+        const auto silent = co_await venue.log_on("ALICE", 1);
+        const auto other = co_await venue.log_on("BOB", 2);
+        for (int i = 1; i <= 10; ++i) {
+            CORRO_REQUIRE(co_await silent->send("35=D|11=" + std::to_string(i) + "|55=TEST|54=1|38=1000|40=2|44=1|"));
+        }
+        for (int i = 1; i <= 10'000 && venue.statistics().slow_cut == 0; ++i) {
+            const std::string fill =
+                co_await other->ask("35=D|11=" + std::to_string(i) + "|55=TEST|54=2|38=1|40=2|44=1|");
+            CORRO_REQUIRE(fill.starts_with("35=8|"));
+        }
+        EXPECT_EQ(venue.statistics().slow_cut, 1U);
+        EXPECT_TRUE(co_await is_served(&venue, other.get()));
         co_await venue.close();
     });
 }

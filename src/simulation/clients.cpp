@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "fix/net/connection.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/task/block_on.hpp"
 #include "simulation/operator_flow.hpp"
@@ -43,6 +44,18 @@ bool is_of_connections(const fault& one) noexcept {
     return target_of(one.kind) == fault_target::link || target_of(one.kind) == fault_target::host;
 }
 
+/// A fault that keeps a FIX session of the venue silent: the number of a heartbeat has to reach the journal first.
+bool delays_heartbeats(const fault& one, const venue_shape& shape) noexcept {
+    return is_of_connections(one) || is_of_disk(one) || (one.kind == fault_kind::kill && shape.is_in_roles());
+}
+
+bool is_clock_jump(const fault& one) noexcept {
+    return one.kind == fault_kind::clock_jump;
+}
+
+/// Lowest price of orders by FIX: Corro Binary's trade around the same 9,000 ticks of 0.25.
+constexpr std::uint64_t lowest_fix_price = 2'248;
+
 }  // namespace
 
 clients::clients(sim::world& in, const plan& whole, findings* found) : world_(in), plan_(whole), found_(found) {
@@ -54,6 +67,10 @@ clients::clients(sim::world& in, const plan& whole, findings* found) : world_(in
     for (std::size_t k = 0; k < whole.shape.traders_count; ++k) {
         add_session(settings_of_trader(k, seats[k]), *places_[k % places_.size()]);
     }
+    const std::vector<seat> fix_seats = fix_seats_of(whole);
+    for (std::size_t k = 0; k < whole.shape.fix_clients_count; ++k) {
+        add_fix_client(k, fix_seats[k], *places_[(whole.shape.traders_count + k) % places_.size()]);
+    }
     if (whole.operator_pause != 0ns) add_session(settings_of_operator(), *places_.back());
     for (std::size_t k = 0; k < whole.shape.venue.partitions_count; ++k) add_subscriber(k);
 }
@@ -62,6 +79,43 @@ void clients::add_session(trader_settings settings, place& home) {
     home.traders.push_back(std::make_unique<trader>(std::move(settings), found_));
     sessions_.push_back(home.traders.back().get());
     home.tasks.spawn(sessions_.back()->run());
+}
+
+void clients::add_fix_client(std::size_t index, const seat& own, place& home) {
+    const venue_shape& shape = plan_.shape.venue;
+    const node::configuration venue = configuration_of_facility(plan_);
+    fix_client_settings settings;
+    settings.who.name = own.fix_name();
+    settings.who.venue_name = venue.fix_comp_id;
+    settings.who.key = own.account.key;
+    settings.who.heartbeat = fix_heartbeat;
+    settings.who.cancel_on_disconnect = index % 2 == 1;
+    settings.venue = fix_of(shape, gateway_of(own.account, plan_));
+    settings.session = session_of(own, plan_);
+    settings.account = own.account.id;
+    fix_trader_settings& trades = settings.trades;
+    for (const domain::instrument& i : venue.instruments) {
+        if (i.legs_count == 0) trades.symbols.emplace_back(i.name.view());
+    }
+    trades.lowest_price = lowest_fix_price;
+    trades.first_name = 1 + (plan_.shape.traders_count + index) * order_names_count;
+    trades.outstanding_max = plan_.outstanding_max;
+    trades.think_time = plan_.think_time;
+    trades.seed = world_.seed_of(fmt::format("FIX client {}", index));
+    trades.disk_may_fail = std::ranges::any_of(plan_.faults, is_of_disk);
+    trades.facility_may_be_away = shape.is_in_roles();
+    trades.clocks_may_jump = std::ranges::any_of(plan_.faults, is_clock_jump);
+    trades.is_divided = shape.partitions_count > 1;
+    trades.may_be_silent =
+        std::ranges::any_of(plan_.faults, [&shape](const fault& one) { return delays_heartbeats(one, shape); });
+    trades.may_quote = std::ranges::none_of(
+        by_fix_, [&own](const fix_client* each) { return each->settings().account == own.account.id; });
+    trades.set_clock = [&home](std::int64_t time) {
+        home.host.set_wall_clock_forward(std::chrono::nanoseconds(time - fix::moment_on(home.context).wall));
+    };
+    home.by_fix.push_back(std::make_unique<fix_client>(home.context, std::move(settings), found_));
+    by_fix_.push_back(home.by_fix.back().get());
+    by_fix_.back()->start(home.tasks);
 }
 
 void clients::add_subscriber(std::size_t partition) {
@@ -132,10 +186,12 @@ trader_settings clients::settings_of_operator() const {
 
 void clients::finish() noexcept {
     for (trader* each : sessions_) each->finish();
+    for (fix_client* each : by_fix_) each->finish();
 }
 
 void clients::end() {
     for (trader* each : sessions_) each->end();
+    for (fix_client* each : by_fix_) each->end();
     for (subscriber* each : subscribers_) each->end();
     const auto have_ended = [this] {
         return std::ranges::all_of(places_, [](const auto& each) { return each->tasks.size() == 0; });

@@ -1,4 +1,5 @@
-// The clients of a simulated run, on hosts of their own: traders, an operator, and subscribers of the feeds.
+// The clients of a simulated run, on hosts of their own: traders by both protocols, an operator, and subscribers of the
+// feeds.
 //
 // Threads: one.
 #pragma once
@@ -12,6 +13,7 @@
 #include "sim/host.hpp"
 #include "sim/world.hpp"
 #include "simulation/findings.hpp"
+#include "simulation/fix_traders.hpp"
 #include "simulation/plan.hpp"
 #include "simulation/subscriber.hpp"
 #include "simulation/traders.hpp"
@@ -30,6 +32,8 @@ class clients {
     [[nodiscard]] const std::vector<sim::host*>& hosts() const noexcept { return hosts_; }
     /// The traders, and behind them the operator, if there is one.
     [[nodiscard]] const std::vector<trader*>& sessions() const noexcept { return sessions_; }
+    /// The traders by FIX.
+    [[nodiscard]] const std::vector<fix_client*>& by_fix() const noexcept { return by_fix_; }
     /// One for each partition.
     [[nodiscard]] const std::vector<subscriber*>& subscribers() const noexcept { return subscribers_; }
 
@@ -45,10 +49,12 @@ class clients {
         sim::host& host;
         io::context context{io::context_options(host.start_process("clients"))};
         std::vector<std::unique_ptr<trader>> traders;
+        std::vector<std::unique_ptr<fix_client>> by_fix;
         std::vector<std::unique_ptr<subscriber>> subscribers;
         io::task_scope tasks{context};
     };
     void add_session(trader_settings settings, place& home);
+    void add_fix_client(std::size_t index, const seat& own, place& home);
     void add_subscriber(std::size_t partition);
     [[nodiscard]] trader_settings settings_of_session(const seat& of) const;
     [[nodiscard]] trader_settings settings_of_trader(std::size_t index, const seat& own) const;
@@ -60,6 +66,7 @@ class clients {
     std::vector<std::unique_ptr<place>> places_;
     std::vector<sim::host*> hosts_;
     std::vector<trader*> sessions_;
+    std::vector<fix_client*> by_fix_;
     std::vector<subscriber*> subscribers_;
 };
 

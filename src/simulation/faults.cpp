@@ -122,6 +122,13 @@ void fault_injector::set_cut(std::size_t link, fault_kind which, bool cut) {
     if (which != fault_kind::cut_to_venue) directions[1]->set_cut(cut);
 }
 
+/// A FIX session needs clocks that agree.
+void fault_injector::set_clocks_right() {
+    const auto set_right = [](sim::host& of) { of.set_wall_clock_forward(-of.clock().wall_offset()); };
+    for (std::size_t k = 0; k < venue_.hosts_count(); ++k) set_right(venue_.host(k));
+    for (sim::host* each : client_hosts_) set_right(*each);
+}
+
 void fault_injector::set_clients_cut(bool cut) {
     const std::size_t count = shape_.client_hosts_count * shape_.venue.hosts_count();
     for (std::size_t link = 0; link < count; ++link) set_cut(link, fault_kind::cut, cut);
@@ -144,6 +151,7 @@ void fault_injector::end_all(const sim::link_options& usual) {
         }
     }
     for (trader* each : traders_) each->set_straying(false);
+    if (shape_.fix_clients_count != 0) set_clocks_right();
     venue_.start_soon();
 }
 

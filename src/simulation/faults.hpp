@@ -47,6 +47,7 @@ class fault_injector {
     [[nodiscard]] const sim::host& host(std::size_t index) const;
     /// Both directions of a link; to the venue, or its facility, first.
     [[nodiscard]] std::vector<sim::link*> directions_of(std::size_t link);
+    void set_clocks_right();
     void set_cut(std::size_t link, fault_kind which, bool cut);
 
     sim::world& world_;

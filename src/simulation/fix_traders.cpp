@@ -30,7 +30,12 @@ std::string text_in(const fix::field_index& message, std::uint32_t of) {
     return std::string(message.get(of).value_or(""));
 }
 
-/// Everything but the header's fields that differ when a message is sent again.
+bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) noexcept {
+    return std::ranges::any_of(beginnings, [text](std::string_view each) { return text.starts_with(each); });
+}
+
+}  // namespace
+
 std::string content_of(const fix::field_index& message) {
     std::string content;
     for (const fix::field& each : message.fields()) {
@@ -42,12 +47,6 @@ std::string content_of(const fix::field_index& message) {
     }
     return content;
 }
-
-bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) noexcept {
-    return std::ranges::any_of(beginnings, [text](std::string_view each) { return text.starts_with(each); });
-}
-
-}  // namespace
 
 // --- Requests --------------------------------------------------------------------------------------------------------
 
@@ -132,7 +131,7 @@ void fix_trader::ask(fix::session& on, fix::instant now) {
 /// A quote, several, their cancel, or the question for all orders.
 void fix_trader::ask_as_market_maker(fix::session& on, fix::instant now, fix_request& request) {
     const std::uint64_t choice = random_.below(8);
-    if (choice == 0) return ask_for_all(on, now, request);
+    if (choice == 0 || !settings_.may_quote) return ask_for_all(on, now, request);
     request.type = choice < 4 ? "S" : choice < 7 ? "i" : "Z";
     request.name = settings_.first_name + names_count_;
     fix::message_writer& message = on.begin_message(request.type, now);
@@ -140,6 +139,7 @@ void fix_trader::ask_as_market_maker(fix::session& on, fix::instant now, fix_req
     if (request.type == "S") return put_quote(message);
     if (request.type == "Z") return message.put(tag::quote_cancel_type, 4);
     const std::uint64_t count = 1 + random_.below(4);
+    request.parts = static_cast<std::uint32_t>(count);
     message.put(tag::no_quote_sets, 1);
     message.put(tag::quote_set_id, 1);
     message.put(tag::tot_no_quote_entries, count);
@@ -186,7 +186,12 @@ void fix_trader::on_end(fix::session& on) {
     const bool was_on = std::exchange(is_on_, false);
     judge_end(on);
     if (forgets_ == nullptr || is_asking_again_) {
-        if (was_on) ++connections_count_;
+        if (!was_on) return;
+        ++connections_count_;
+        last_end_ = on.ended_because();
+        if (const auto text = on.message().get(fix::tag::text); text && on.message().message_type() == "5") {
+            last_end_ += fmt::format(" ({})", *text);
+        }
         return;
     }
     is_asking_again_ = forgets_->set_next_received(1);
@@ -196,6 +201,7 @@ void fix_trader::on_end(fix::session& on) {
 /// What ends a session must be explained by a fault.
 void fix_trader::judge_end(const fix::session& on) {
     const std::string_view why = on.ended_because();
+    if (settings_.set_clock) follow_clock(on);
     if (why == "the peer logged out") {
         const std::string_view text = on.message().get(fix::tag::text).value_or("");
         if (may_log_out(text)) return;
@@ -211,9 +217,16 @@ void fix_trader::judge_end(const fix::session& on) {
     if (begins_with_any(why, {"the connection has ended", "logged out", "no Logon in time", "no Logout in time"})) {
         return;
     }
-    const bool is_about_time = why.starts_with("OrigSendingTime (122) is later");
-    if (is_about_time && settings_.clocks_may_jump) return;
     found_->add(why.starts_with("MsgSeqNum too low") ? "D1" : "O1", fmt::format("a FIX session has ended: {}", why));
+}
+
+/// A client whose time the venue refuses sets its clock by the venue's.
+void fix_trader::follow_clock(const fix::session& on) const {
+    const fix::field_index& message = on.message();
+    if (message.get(fix::tag::text) != "SendingTime (52) is not accurate") return;
+    const auto time = message.get(fix::tag::sending_time);
+    const auto value = time ? fix::timestamp_value(*time) : std::nullopt;
+    if (value) settings_.set_clock(*value);
 }
 
 bool fix_trader::may_log_out(std::string_view text) const noexcept {
@@ -295,6 +308,10 @@ void fix_trader::take_business_reject(const fix::field_index& message, std::uint
         if (refers_to == query_in_doubt_) query_in_doubt_ = 0;
         return;
     }
+    // A question that the venue does not answer, for its throttle say: in the answer log, as a report is.
+    if (message.get(tag::business_reject_ref_id) && (request.type == "H" || request.type == "AF")) {
+        return answered(std::to_string(request.name), now);
+    }
     // This refusal is of the connection, as a heartbeat is.
     unkept_.insert(number);
     const std::string_view text = message.get(fix::tag::text).value_or("");
@@ -366,7 +383,8 @@ void fix_trader::take_report(const fix::field_index& message, std::int64_t now) 
     }
     if (message.get(tag::exec_type) == "F") take_fill(message);
     if (const auto all = message.get(tag::mass_status_req_id)) {
-        if (message.get(tag::last_rpt_requested) == "Y") answered(*all, now);
+        const bool is_last = message.get(tag::last_rpt_requested) == "Y";
+        if (is_last || message.get(tag::more_orders_behind) == "Y") answered(*all, now);
         return;
     }
     const fix_request* const request = request_named(name);

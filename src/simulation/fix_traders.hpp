@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -19,6 +20,7 @@
 #include "base/random.hpp"
 #include "client/fix_login.hpp"
 #include "domain/types.hpp"
+#include "fix/codec/field_index.hpp"
 #include "fix/net/application.hpp"
 #include "fix/net/initiator.hpp"
 #include "fix/session/message_store.hpp"
@@ -45,6 +47,9 @@ struct fix_trader_settings {
     bool clocks_may_jump = false;       ///< then messages may be rejected because of their time, likewise
     bool is_divided = false;            ///< the venue, in partitions: a crash may take a request from one of them
     bool may_be_silent = false;         ///< the ends may hear nothing from each other for longer than heartbeats allow
+    bool may_quote = true;              ///< quotes are the account's: one client of an account enters them
+    /// Called when a message was refused because of its time, with the venue's time of day; may be empty.
+    std::function<void(std::int64_t)> set_clock;
 };
 
 /// A request, with its virtual times.
@@ -54,6 +59,7 @@ struct fix_request {
     std::uint64_t original = 0;  ///< OrigClOrdID (41); of a status request, the order's name
     std::int64_t sent_ns = 0;
     std::int64_t answered_ns = 0;  ///< 0: not answered
+    std::uint32_t parts = 1;       ///< commands that it becomes
     bool is_refused = false;       ///< it had no effect
     bool is_lost = false;          ///< a crash took it, and the venue has told so
 
@@ -62,6 +68,9 @@ struct fix_request {
         return type == "AF" || type == "H" || type == "i" || type == "Z";
     }
 };
+
+/// What a message says, however often it is sent: without PossDupFlag (43) and the times in its header.
+[[nodiscard]] std::string content_of(const fix::field_index& message);
 
 /// What a client does: enters, replaces, cancels and asks for orders and quotes at random, and checks what it is told.
 class fix_trader final : public fix::application {
@@ -79,16 +88,22 @@ class fix_trader final : public fix::application {
     /// Logs out, forgets all numbers of the venue, and asks for every message again.
     /// @param store  Of the session.
     void ask_again(fix::message_store* store) noexcept { forgets_ = store; }
+    /// From now on the venue may be out of reach.
+    void expect_silence() noexcept { settings_.may_be_silent = true; }
     /// Whether every message has come again, after `ask_again`.
     [[nodiscard]] bool has_all_again() const noexcept;
 
     [[nodiscard]] bool is_on() const noexcept { return is_on_; }
     /// Whether every request was answered.
-    [[nodiscard]] bool is_settled() const noexcept { return is_on_ && outstanding_.empty(); }
+    [[nodiscard]] bool is_settled() const noexcept { return is_on_ && outstanding_.empty() && !is_in_doubt_; }
     [[nodiscard]] std::size_t outstanding_count() const noexcept { return outstanding_.size(); }
 
     /// By the number of their message.
     [[nodiscard]] const std::map<std::uint64_t, fix_request>& requests() const noexcept { return requests_; }
+    /// The content of each message that came, by number.
+    [[nodiscard]] const std::map<std::uint64_t, std::string>& contents() const noexcept { return contents_; }
+    /// Whether the message with this number is of a connection that is over: it does not come again.
+    [[nodiscard]] bool is_unkept(std::uint64_t number) const { return unkept_.contains(number); }
     /// ExecID (17) of each report that is not the answer to a question.
     [[nodiscard]] const std::set<std::string>& executions() const noexcept { return executions_; }
     /// Whether this is the name of an open order of its own, as far as it knows.
@@ -100,6 +115,8 @@ class fix_trader final : public fix::application {
     [[nodiscard]] std::uint64_t refused_count() const noexcept { return refused_count_; }
     /// Connections that have ended, without the one that `ask_again` ends.
     [[nodiscard]] std::uint64_t connections_count() const noexcept { return connections_count_; }
+    /// Why the last of them ended; empty before.
+    [[nodiscard]] const std::string& last_end() const noexcept { return last_end_; }
     /// Lots, with the sold ones below zero.
     [[nodiscard]] std::int64_t bought() const noexcept { return bought_; }
 
@@ -142,6 +159,7 @@ class fix_trader final : public fix::application {
     void refused(std::uint64_t number, std::int64_t now);
     void settle_doubts(std::int64_t now);
     void judge_end(const fix::session& on);
+    void follow_clock(const fix::session& on) const;
     [[nodiscard]] bool may_log_out(std::string_view text) const noexcept;
     [[nodiscard]] const fix_request* request_named(std::string_view name) const;
 
@@ -166,6 +184,7 @@ class fix_trader final : public fix::application {
     std::uint64_t fills_count_ = 0;
     std::uint64_t refused_count_ = 0;
     std::uint64_t connections_count_ = 0;
+    std::string last_end_;
     std::int64_t bought_ = 0;
 
     fix::message_store* forgets_ = nullptr;  ///< the numbers are to be forgotten at the end of this connection
@@ -196,6 +215,7 @@ class fix_client {
     /// Closes the connection without a Logout, and ends both tasks.
     void end() noexcept;
     void ask_again() noexcept { trader_.ask_again(&store_); }
+    void expect_silence() noexcept { trader_.expect_silence(); }
 
     [[nodiscard]] const fix_trader& trader() const noexcept { return trader_; }
     [[nodiscard]] const fix_client_settings& settings() const noexcept { return settings_; }

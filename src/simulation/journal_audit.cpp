@@ -31,6 +31,7 @@ class requests_check {
         for (std::size_t k = 0; k < clients_.size(); ++k) index_[clients_[k].session.value] = k;
         seen_.resize(clients_.size());
         for (std::size_t k = 0; k < clients_.size(); ++k) seen_[k].resize(clients_[k].requests->size());
+        lost_ = seen_;
     }
 
     void check(const journal_commands& journal) {
@@ -40,16 +41,24 @@ class requests_check {
             if (c.sequence.value != i + 1) return add("the commands of the journal have a gap");
             if (c.request() == 0) continue;  // the venue's own
             const sent_request* const sent = find(c);
+            if (is_lost(c) && is_own_number(c)) continue;
             if (sent == nullptr) return add(name_of(c.session, c.request()) + " is in a journal and was never sent");
-            seen_[index_[c.session.value]][c.request() - 1] = true;
-            if (is_lost(c)) continue;
-            if (sent->what.kind != c.kind || sent->what.client_order != c.client_order) {
+            const std::size_t client = index_[c.session.value];
+            if (is_lost(c)) {
+                lost_[client][c.request() - 1] = 1;
+                continue;
+            }
+            const std::uint32_t parts = ++seen_[client][c.request() - 1];
+            const bool has_name = sent->parts > 1 || sent->what.client_order == c.client_order;
+            if (sent->what.kind != c.kind || !has_name) {
                 return add(name_of(c.session, c.request()) + " is another one in the journal");
             }
-            if (sent->is_refused && !is_for_all_partitions(c.kind)) {
+            if (sent->is_refused && sent->parts == 1 && !is_for_all_partitions(c.kind)) {
                 return add(name_of(c.session, c.request()) + " was refused, and is in the journal");
             }
-            if (c.request() <= std::exchange(last[c.session.value], c.request())) {
+            const std::uint32_t before = std::exchange(last[c.session.value], c.request());
+            const bool is_next_part = c.request() == before && parts <= sent->parts;
+            if (c.request() <= before && !is_next_part) {
                 return add(name_of(c.session, c.request()) + " is in the journal twice, or behind a later one");
             }
         }
@@ -60,8 +69,8 @@ class requests_check {
         for (std::size_t k = 0; k < clients_.size(); ++k) {
             const auto& requests = *clients_[k].requests;
             for (std::size_t i = 0; i < requests.size(); ++i) {
-                if (requests[i].is_refused || seen_[k][i]) continue;
-                if (requests[i].answered_ns != 0) {
+                if (requests[i].is_refused || requests[i].answered_ns == 0) continue;
+                if (seen_[k][i] + lost_[k][i] == 0) {
                     return add(name_of(clients_[k].session, i + 1) + " was answered and is in no journal");
                 }
             }
@@ -75,7 +84,15 @@ class requests_check {
         const auto client = index_.find(c.session.value);
         if (client == index_.end()) return nullptr;
         const auto& requests = *clients_[client->second].requests;
-        return c.request() > requests.size() ? nullptr : &requests[c.request() - 1];
+        if (c.request() > requests.size()) return nullptr;
+        const sent_request& sent = requests[c.request() - 1];
+        return sent.what.kind == domain::command_kind{} ? nullptr : &sent;
+    }
+
+    /// Of a message of a FIX session that is no request. A crash that takes it looks like that of a request.
+    [[nodiscard]] bool is_own_number(const domain::command& c) const {
+        const auto client = index_.find(c.session.value);
+        return client != index_.end() && c.request() <= clients_[client->second].requests->size() && find(c) == nullptr;
     }
 
     /// No later command was answered before this one was sent.
@@ -88,14 +105,16 @@ class requests_check {
                 return add(name_of(journal[i].session, journal[i].request()) +
                            " precedes a request that was answered before it was sent");
             }
-            if (sent.answered_ns != 0) answered_first = std::min(answered_first, sent.answered_ns);
+            // One answer leaves the other parts of a request open.
+            if (sent.answered_ns != 0 && sent.parts == 1) answered_first = std::min(answered_first, sent.answered_ns);
         }
     }
 
     const std::vector<session_history>& clients_;
     findings* found_;
-    std::map<std::uint32_t, std::size_t> index_;  // of clients, by session
-    std::vector<std::vector<bool>> seen_;
+    std::map<std::uint32_t, std::size_t> index_;    // of clients, by session
+    std::vector<std::vector<std::uint32_t>> seen_;  // commands of each request
+    std::vector<std::vector<std::uint32_t>> lost_;  // likewise: whether a crash took it somewhere
 };
 
 bool lessens_risk(domain::command_kind kind) noexcept {
@@ -136,8 +155,10 @@ void check_throttle(const std::vector<journal_commands>& journals, std::uint32_t
     if (requests_max == 0) return;
     for (const journal_commands& journal : journals) {
         std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> accepted;  // by session and window
+        std::map<std::uint32_t, std::uint32_t> last;  // request of each session; a request of several commands is one
         for (const domain::command& c : journal) {
             if (c.request() == 0 || lessens_risk(c.kind) || c.verdict() != domain::reject_reason::none) continue;
+            if (std::exchange(last[c.session.value], c.request()) == c.request()) continue;
             if (++accepted[{c.session.value, c.time.value / window_ns}] <= requests_max) continue;
             return found->add("S5", fmt::format("session {} had more than {} requests accepted in a window",
                                                 c.session.value, requests_max));

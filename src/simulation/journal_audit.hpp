@@ -25,12 +25,13 @@ using journal_commands = std::vector<domain::command>;
 [[nodiscard]] io::task<std::expected<journal_commands, std::string>> read_journal(io::context* on,
                                                                                   std::string directory);
 
-/// What a client has sent.
+/// What a client has sent. With FIX, numbers that are not of requests have a sent_request without a kind.
 struct session_history {
     domain::session_id session{};
     domain::account_id account{};
     const std::vector<sent_request>* requests = nullptr;
-    const std::vector<std::uint64_t>* answer_digests = nullptr;  ///< digest_of each answer, in the order of arrival
+    /// digest_of each answer, in the order of arrival; null with FIX: see fix_audit.hpp.
+    const std::vector<std::uint64_t>* answer_digests = nullptr;
 };
 
 /// Of an answer as a client decodes it.

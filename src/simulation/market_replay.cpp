@@ -14,15 +14,17 @@
 namespace corro::simulation {
 
 market_replay::market_replay(const node::configuration& of, io::platform& on, findings* found,
-                             std::set<std::uint32_t> asked_elsewhere)
+                             std::set<std::uint32_t> asked_elsewhere, gateway::answer_log* answers)
     : found_(found),
       rules_(found, std::move(asked_elsewhere)),
-      facility_(node::facility_options_of(of, on), of.instruments, *this) {}
+      facility_(node::facility_options_of(of, on), of.instruments, *this),
+      answers_(answers) {}
 
 void market_replay::run(const journal_commands& journal) {
     std::size_t known = 0;
     for (const domain::command& c : journal) {
         events_.clear();
+        if (answers_ != nullptr) answers_->note(c);
         facility_.apply(c);
         if (const auto all = facility_.instruments(); known != all.size()) {
             rules_.learn(all);
@@ -38,6 +40,7 @@ void market_replay::consume(std::span<const domain::event> events) noexcept {
     for (const domain::event& e : events) {
         if (domain::is_public(e.kind)) continue;
         events_.push_back(e);
+        if (answers_ != nullptr) answers_->append(e);
         told_[domain::session_of(e).value].push_back(e);
     }
 }
@@ -74,6 +77,7 @@ void check_answers(const market_replay& market, const std::vector<session_histor
     wire::instrument_table instruments;
     for (const domain::instrument& i : market.state().instruments()) instruments.define(i);
     for (const session_history& each : clients) {
+        if (each.answer_digests == nullptr) continue;
         const auto told = market.told().find(each.session.value);
         const std::size_t told_count = told == market.told().end() ? 0 : told->second.size();
         if (each.answer_digests->size() > told_count) {

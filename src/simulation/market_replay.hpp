@@ -14,6 +14,7 @@
 
 #include "domain/event.hpp"
 #include "facility/facility.hpp"
+#include "gateway/answer_log.hpp"
 #include "io/loop/platform.hpp"
 #include "node/configuration/configuration.hpp"
 #include "simulation/account_rules.hpp"
@@ -26,8 +27,9 @@ class market_replay final : private facility::event_consumer {
  public:
     /// @param of               The configuration of the partition.
     /// @param asked_elsewhere  See account_rules.
+    /// @param answers          Takes commands and answers too; may be null.
     market_replay(const node::configuration& of, io::platform& on, findings* found,
-                  std::set<std::uint32_t> asked_elsewhere = {});
+                  std::set<std::uint32_t> asked_elsewhere = {}, gateway::answer_log* answers = nullptr);
 
     void run(const journal_commands& journal);
 
@@ -42,6 +44,7 @@ class market_replay final : private facility::event_consumer {
     findings* found_;
     account_rules rules_;
     facility::facility facility_;
+    gateway::answer_log* answers_;
     std::vector<domain::event> events_;  // private ones, of the running command
     std::map<std::uint32_t, std::vector<domain::event>> told_;
 };

@@ -144,7 +144,7 @@ void order_flow::sent(std::uint32_t number, const domain::command& what, std::in
         found_->add("D1", fmt::format("request {} was accepted, and its number is given again", number));
         return;
     }
-    requests_.push_back({what, now_ns, 0, false});
+    requests_.push_back({what, now_ns, 0, false, 1});
     outstanding_.insert(number);
     if (is_in_doubt_ && query_in_doubt_ == 0 && what.kind == domain::command_kind::query_order)
         query_in_doubt_ = number;

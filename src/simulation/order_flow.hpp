@@ -26,6 +26,7 @@ struct sent_request {
     std::int64_t sent_ns = 0;
     std::int64_t answered_ns = 0;  ///< 0: not answered
     bool is_refused = false;       ///< by the session: it had no effect
+    std::uint32_t parts = 1;       ///< commands that it becomes
 };
 
 /// Whether such a request goes to all partitions of a venue, as far as clients of a simulated run send it. A crash may

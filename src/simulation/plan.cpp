@@ -19,6 +19,7 @@ using namespace std::chrono_literals;
 
 /// A multiple of the usual numbers of targets, so that each is equally likely.
 constexpr std::uint64_t targets_chosen_from = 2'520;
+constexpr std::uint64_t fix_clients_max = 3;
 
 /// A generator for one purpose of one seed.
 base::prng stream(std::uint64_t seed, std::string_view purpose) {
@@ -123,6 +124,7 @@ void take_file(plan& all) {
     all.cancel_grace = c.cancel_grace;
     all.requests_max = c.requests_max;
     all.shape.traders_count = std::min(all.shape.traders_count, seats_of(all).size());
+    all.shape.fix_clients_count = std::min(all.shape.fix_clients_count, fix_seats_of(all).size());
     if (!has_operator(all)) all.operator_pause = 0ns;
 }
 
@@ -167,6 +169,7 @@ plan draw_plan(std::uint64_t seed, const plan_options& options) {
     all.piece_bytes_max = random.below(3) == 0 ? 1 + random.below(100) : 0;
     all.operator_pause = random.below(2) == 0 ? 0ns : between(random, 20ms, 300ms);
     all.leaves_silently = random.below(2) == 0;
+    all.shape.fix_clients_count = stream(seed, "FIX clients").below(fix_clients_max + 1);
     all.file = options.file;
     if (all.file != nullptr) take_file(all);
     for (std::size_t kind = 0; kind < fault_kinds_count; ++kind) {
@@ -187,6 +190,11 @@ std::string text_of(const venue_file& file) {
                        file.venue.accounts.size(), left_out);
 }
 
+std::string text_of_fix_clients(const plan& whole) {
+    const std::size_t count = whole.shape.fix_clients_count;
+    return count == 0 ? std::string() : fmt::format(" and {} FIX {}", count, count == 1 ? "client" : "clients");
+}
+
 std::string text_of_window(const plan& whole) {
     if (whole.requests_max == 0) return {};
     const auto window = configuration_of_facility(whole).requests_window;
@@ -200,15 +208,15 @@ std::string text_of(const plan& whole) {
     return fmt::format(
         "{}{}\n"
         "journal {} in segments of {} KiB, {}; {} when it fails, a call takes up to {:.3f} ms and may take {} s\n"
-        "{} traders on {} hosts, each with up to {} requests outstanding and {:.1f} ms between them{}\n"
+        "{} traders{} on {} hosts, each with up to {} requests outstanding and {:.1f} ms between them{}\n"
         "{}links of up to {:.3f} ms{}\n",
         whole.file == nullptr ? std::string() : text_of(*whole.file), text_of(whole.shape.venue),
         journal::name_of(whole.durability), whole.segment_bytes / 1024,
         whole.snapshot_every == 0 ? std::string("no snapshots")
                                   : fmt::format("a snapshot every {} commands", whole.snapshot_every),
         whole.ends_with_journal ? "ends" : "refuses", seconds(whole.disk_call_max) * 1e3,
-        whole.disk_patience.count() / 1000, whole.shape.traders_count, whole.shape.client_hosts_count,
-        whole.outstanding_max, seconds(whole.think_time) * 1e3, text_of_window(whole),
+        whole.disk_patience.count() / 1000, whole.shape.traders_count, text_of_fix_clients(whole),
+        whole.shape.client_hosts_count, whole.outstanding_max, seconds(whole.think_time) * 1e3, text_of_window(whole),
         whole.operator_pause == 0ns
             ? ""
             : "an operator who changes limits and phases, stops accounts and defines instruments\n",

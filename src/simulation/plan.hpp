@@ -45,7 +45,7 @@ struct plan {
     std::size_t output_buffer_bytes = 0;        ///< of a session
     std::chrono::milliseconds cancel_grace{};   ///< of sessions that a restart has disconnected
     std::uint32_t requests_max = 0;             ///< of a session in a second; 0: no throttle
-    std::size_t outstanding_max = 0;            ///< requests of one trader
+    std::size_t outstanding_max = 0;            ///< requests of one trader, by either protocol
     std::chrono::nanoseconds think_time{};      ///< of a trader between requests, at most
     std::chrono::nanoseconds latency_max{};     ///< of each link
     std::size_t piece_bytes_max = 0;            ///< streams arrive in pieces of at most this; 0: as they were written

@@ -8,8 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include "simulation/venue_configuration.hpp"
 
 namespace corro::simulation {
 namespace {
@@ -34,6 +37,25 @@ TEST(simulation_plan, leaving_a_fault_out_moves_no_other) {
         EXPECT_EQ(fewer.faults, expected);
         EXPECT_EQ(text_of(fewer), text_of(all));
     }
+}
+
+TEST(simulation_plan, fix_clients_are_drawn_and_told) {
+    std::set<std::size_t> counts;
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        plan whole = short_plan(seed);
+        counts.insert(whole.shape.fix_clients_count);
+        EXPECT_EQ(fix_seats_of(whole).size(), whole.shape.fix_clients_count);
+        EXPECT_GE(seats_of(whole).size(), whole.shape.traders_count);
+        EXPECT_EQ(text_of(whole).find("FIX") == std::string::npos, whole.shape.fix_clients_count == 0);
+    }
+    EXPECT_EQ(counts, (std::set<std::size_t>{0, 1, 2, 3}));
+    plan whole = short_plan(1);
+    whole.shape.fix_clients_count = 3;
+    const std::vector<seat> seats = fix_seats_of(whole);
+    ASSERT_EQ(seats.size(), 3U);
+    for (std::size_t k = 0; k < seats.size(); ++k) EXPECT_EQ(seats[k].fix_name(), "CLIENT" + std::to_string(k + 1));
+    EXPECT_NE(seats[0].account.id, seats[1].account.id);
+    EXPECT_NE(session_of(seats[0], whole), session_of(seats[2], whole));
 }
 
 TEST(simulation_plan, an_asynchronous_journal_loses_no_power) {

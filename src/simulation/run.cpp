@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
@@ -12,11 +14,14 @@
 #include <vector>
 
 #include "domain/command.hpp"
+#include "gateway/answer_log.hpp"
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
+#include "node/venue/order_entry.hpp"
 #include "sim/world.hpp"
 #include "simulation/clients.hpp"
 #include "simulation/faults.hpp"
+#include "simulation/fix_audit.hpp"
 #include "simulation/journal_audit.hpp"
 #include "simulation/market_replay.hpp"
 #include "simulation/site.hpp"
@@ -36,6 +41,8 @@ constexpr std::chrono::nanoseconds idle_time = 4 * client_heartbeat;
 constexpr std::chrono::nanoseconds silence_allowed = client_heartbeat * 7 / 8;
 /// A venue notices a silent client after two of its heartbeats and a quarter, and then cancels.
 constexpr std::chrono::milliseconds silence_noticed = client_heartbeat * 9 / 4 + 200ms;
+/// A FIX session gets a TestRequest after its heartbeat and a fifth, and is given up after as long again.
+constexpr std::chrono::milliseconds fix_silence_noticed = std::chrono::milliseconds(fix_heartbeat) * 12 / 5 + 200ms;
 /// It notices a client that has closed its connection at once.
 constexpr std::chrono::milliseconds close_noticed = 500ms;
 
@@ -109,6 +116,10 @@ class simulated_run {
             now.connected_count += each->is_connected() ? 1U : 0U;
             now.outstanding_count += each->flow() == nullptr ? 0 : each->flow()->outstanding_count();
         }
+        for (const fix_client* each : clients_->by_fix()) {
+            now.connected_count += each->trader().is_on() ? 1U : 0U;
+            now.outstanding_count += each->trader().outstanding_count();
+        }
         if (site_.is_facility_serving()) now.feed_behind_count = feed_messages_missing(site_.venue(), *clients_);
         watcher_->sampled(now);
     }
@@ -141,13 +152,24 @@ class simulated_run {
     [[nodiscard]] bool have_all(bool (trader::*what)() const noexcept) const {
         return std::ranges::all_of(clients_->sessions(), [what](const trader* each) { return (each->*what)(); });
     }
+    [[nodiscard]] bool have_all_by_fix(bool (fix_trader::*what)() const noexcept) const {
+        return std::ranges::all_of(clients_->by_fix(),
+                                   [what](const fix_client* each) { return (each->trader().*what)(); });
+    }
 
     [[nodiscard]] std::string who_is_missing() const {
         if (!site_.is_serving()) return "the venue does not serve";
         const auto missing = std::ranges::count_if(
             clients_->sessions(), [](const trader* each) { return !each->is_settled() || !each->has_echo(); });
-        if (missing == 0) return "the feed is not current";
-        return fmt::format("{} of {} clients are not back with all answers", missing, clients_->sessions().size());
+        if (missing != 0) {
+            return fmt::format("{} of {} clients are not back with all answers", missing, clients_->sessions().size());
+        }
+        const auto missing_by_fix = std::ranges::count_if(clients_->by_fix(), [](const fix_client* each) {
+            return !each->trader().is_settled() || !each->trader().has_all_again();
+        });
+        if (missing_by_fix == 0) return "the feed is not current";
+        return fmt::format("{} of {} FIX clients are not back with all messages", missing_by_fix,
+                           clients_->by_fix().size());
     }
 
     /// A call on the disk that hangs when the faults end returns later, or is given up, which ends the venue.
@@ -158,9 +180,14 @@ class simulated_run {
 
     void settle() {
         clients_->finish();
-        bool is_well = wait_for([this] { return site_.is_serving() && have_all(&trader::is_settled); });
+        bool is_well = wait_for([this] {
+            return site_.is_serving() && have_all(&trader::is_settled) && have_all_by_fix(&fix_trader::is_settled);
+        });
         for (trader* each : clients_->sessions()) each->ask_for_echo();
         is_well = is_well && wait_for([this] { return have_all(&trader::has_echo); });
+        // FIX clients forget what they were told, and ask for all of it.
+        for (fix_client* each : clients_->by_fix()) each->ask_again();
+        is_well = is_well && wait_for([this] { return have_all_by_fix(&fix_trader::has_all_again); });
         is_well =
             is_well && wait_for([this] { return site_.is_serving() && are_feeds_current(site_.venue(), *clients_); });
         if (!is_well) {
@@ -173,17 +200,25 @@ class simulated_run {
     [[nodiscard]] std::uint64_t reconnections_count() const {
         std::uint64_t sum = 0;
         for (const trader* each : clients_->sessions()) sum += each->reconnections_count();
+        for (const fix_client* each : clients_->by_fix()) sum += each->trader().connections_count();
         return sum;
     }
 
     /// Sessions without requests stay, by heartbeats alone, and through a silence that is not too long.
     void stay_idle() {
         const std::uint64_t before = reconnections_count();
+        std::vector<std::uint64_t> before_by_fix;
+        for (const fix_client* each : clients_->by_fix()) before_by_fix.push_back(each->trader().connections_count());
         go_on_for(idle_time);
         for (sim::host* each : clients_->hosts()) each->set_paused(true);
         go_on_for(silence_allowed);
         for (sim::host* each : clients_->hosts()) each->set_paused(false);
         go_on_for(idle_time);
+        for (std::size_t k = 0; k < before_by_fix.size(); ++k) {
+            const fix_trader& idle = clients_->by_fix()[k]->trader();
+            if (idle.connections_count() == before_by_fix[k]) continue;
+            result_.found.add("N3", "a FIX session has ended although nothing failed: " + idle.last_end());
+        }
         if (reconnections_count() != before) result_.found.add("N3", "a session has ended although nothing failed");
     }
 
@@ -195,8 +230,17 @@ class simulated_run {
             gone.insert(each->session().value);
             if (!plan_.leaves_silently) each->end();
         }
-        if (plan_.leaves_silently) faults_.set_clients_cut(true);
-        go_on_for((plan_.leaves_silently ? silence_noticed : close_noticed) + 4 * plan_.latency_max);
+        for (fix_client* each : clients_->by_fix()) {
+            if (!each->settings().who.cancel_on_disconnect) continue;
+            gone.insert(each->settings().session.value);
+            if (!plan_.leaves_silently) each->end();
+        }
+        if (plan_.leaves_silently) {
+            for (fix_client* each : clients_->by_fix()) each->expect_silence();
+            faults_.set_clients_cut(true);
+        }
+        const std::chrono::milliseconds silence = clients_->by_fix().empty() ? silence_noticed : fix_silence_noticed;
+        go_on_for((plan_.leaves_silently ? silence : close_noticed) + 4 * plan_.latency_max);
         if (is_sound()) check_orders_are_gone(site_.venue(), gone, &result_.found);
         if (is_sound() && plan_.leaves_silently) check_sessions_are_gone(site_.venue(), &result_.found);
         faults_.set_clients_cut(false);
@@ -244,16 +288,29 @@ class simulated_run {
             if (!read) return result_.found.add("D3", "a journal that was closed cannot be read: " + read.error());
             journals.push_back(std::move(*read));
         }
+        fix_requests_.clear();
+        for (const fix_client* each : clients_->by_fix()) fix_requests_.push_back(requests_of(each->trader()));
         check_requests(journals, histories(), &result_.found);
         check_throttle(journals, plan_.requests_max, std::chrono::nanoseconds(venue_.requests_window).count(),
                        &result_.found);
         for (std::size_t k = 0; k < journals.size() && is_sound(); ++k) {
+            const bool is_whole = journals.size() == 1;  // the answers of several partitions are merged
+            const std::unique_ptr<gateway::answer_log> answers = is_whole ? answers_of_replay() : nullptr;
             market_replay market(configuration_of_partition(plan_, k), auditor, &result_.found,
-                                 sessions_that_asked_elsewhere(journals, k));
+                                 sessions_that_asked_elsewhere(journals, k), answers.get());
             market.run(journals[k]);
-            // The answers of several partitions are merged.
-            if (journals.size() == 1 && is_sound()) check_answers(market, histories(), &result_.found);
+            if (is_whole && is_sound()) check_answers(market, histories(), &result_.found);
+            if (answers != nullptr && is_sound()) check_messages(*answers, market, clients_->by_fix(), &result_.found);
         }
+    }
+
+    /// nullptr without FIX clients.
+    [[nodiscard]] std::unique_ptr<gateway::answer_log> answers_of_replay() const {
+        if (clients_->by_fix().empty()) return nullptr;
+        const std::uint32_t sessions = node::account_directory_of(venue_).sessions_capacity();
+        auto answers = std::make_unique<gateway::answer_log>(sessions, node::answer_options_of(venue_));
+        for (const fix_client* each : clients_->by_fix()) answers->set_detailed(each->settings().session);
+        return answers;
     }
 
     [[nodiscard]] std::vector<session_history> histories() const {
@@ -261,6 +318,10 @@ class simulated_run {
         for (const trader* each : clients_->sessions()) {
             all.push_back(
                 {each->session(), each->settings().who.account, &each->flow()->requests(), &each->answer_digests()});
+        }
+        for (std::size_t k = 0; k < fix_requests_.size(); ++k) {
+            const fix_client_settings& own = clients_->by_fix()[k]->settings();
+            all.push_back({own.session, own.account, &fix_requests_[k], nullptr});
         }
         return all;
     }
@@ -298,6 +359,12 @@ class simulated_run {
             result_.fills_count += each->flow()->fills_count();
             result_.refused_count += each->flow()->refused_count();
         }
+        for (const fix_client* each : clients_->by_fix()) {
+            result_.requests_count += each->trader().requests().size();
+            result_.answers_count += each->trader().messages_count();
+            result_.fills_count += each->trader().fills_count();
+            result_.refused_count += each->trader().refused_count();
+        }
         return result_;
     }
 
@@ -312,7 +379,8 @@ class simulated_run {
     site site_;
     fault_injector faults_{world_, site_, plan_.shape};
     std::unique_ptr<clients> clients_;
-    std::vector<std::uint64_t> state_hashes_;  // by partition
+    std::vector<std::uint64_t> state_hashes_;              // by partition
+    std::vector<std::vector<sent_request>> fix_requests_;  // of the FIX clients, once they have left
     time_watch time_watch_{venue_.clock_slew_ppm};
     bool is_stuck_ = false;
 };

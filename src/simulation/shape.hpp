@@ -45,6 +45,7 @@ struct run_shape {
     venue_shape venue;
     std::size_t client_hosts_count = 0;
     std::size_t traders_count = 0;
+    std::size_t fix_clients_count = 0;  ///< traders by FIX
 
     [[nodiscard]] std::size_t hosts_count() const noexcept { return venue.hosts_count() + client_hosts_count; }
     [[nodiscard]] std::string name_of_host(std::size_t host) const;

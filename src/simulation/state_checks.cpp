@@ -10,6 +10,7 @@
 
 #include "client/feed_session.hpp"
 #include "facility/facility.hpp"
+#include "fix_gateway/quote_names.hpp"
 #include "market_data/book_image.hpp"
 #include "node/venue/partition_map.hpp"
 
@@ -39,6 +40,19 @@ std::uint64_t digest_of_orders(const facility::facility& state, std::size_t part
     } orders(partition);
     state.visit_book(instrument, orders);
     return orders.sum;
+}
+
+/// Sides of quotes; FIX clients do not follow them.
+std::size_t quotes_count(const facility::facility& state) {
+    struct quotes final : facility::book_visitor {
+        std::size_t count = 0;
+        void visit_level(domain::side, const domain::level&) override {}
+        void visit_order(domain::side, const facility::resting_order& o) override {
+            count += fix_gateway::parts_of(o.client_order) ? 1U : 0U;
+        }
+    } all;
+    for (const domain::instrument& i : state.instruments()) state.visit_book(i.id, all);
+    return all.count;
 }
 
 void check_partition(const node::partition& of, const client::feed_session& seen,
@@ -83,10 +97,14 @@ void check_state(const node::venue& venue, const clients& all, findings* found) 
         known += each->flow()->open_orders_count();
         accounts.insert(each->settings().who.account);
     }
+    for (const fix_client* each : all.by_fix()) {
+        known += each->trader().open_orders_count();
+        accounts.insert(each->settings().account);
+    }
     std::size_t open = 0;
     for (std::size_t k = 0; k < venue.partitions_count(); ++k) {
         const node::matching_host& host = venue.at(k).host;
-        open += host.state().open_orders_count();
+        open += host.state().open_orders_count() - quotes_count(host.state());
         if (host.released_count() != host.emitted_count()) {
             found->add("O2", fmt::format("{} events wait although everything is answered",
                                          host.emitted_count() - host.released_count()));
@@ -101,9 +119,14 @@ void check_orders_are_gone(const node::venue& venue, const std::set<std::uint32_
         explicit orders_left(const std::set<std::uint32_t>& all) : of(all) {}
         const std::set<std::uint32_t>& of;
         std::size_t count = 0;
+        std::size_t quotes_count = 0;
+        std::uint32_t last = 0;
         void visit_level(domain::side, const domain::level&) override {}
         void visit_order(domain::side, const facility::resting_order& o) override {
-            if (of.contains(o.session.value)) ++count;
+            if (!of.contains(o.session.value)) return;
+            ++count;
+            quotes_count += fix_gateway::parts_of(o.client_order) ? 1U : 0U;
+            last = o.session.value;
         }
     } left(sessions);
     for (std::size_t k = 0; k < venue.partitions_count(); ++k) {
@@ -111,8 +134,9 @@ void check_orders_are_gone(const node::venue& venue, const std::set<std::uint32_
         for (const domain::instrument& i : state.instruments()) state.visit_book(i.id, left);
     }
     if (left.count == 0) return;
-    found->add("S2", fmt::format("{} orders are left of sessions that asked for a cancel on disconnect and are gone",
-                                 left.count));
+    found->add("S2", fmt::format("{} orders, {} of them of quotes, are left of sessions that asked for a cancel on "
+                                 "disconnect and are gone, the last of session {}",
+                                 left.count, left.quotes_count, left.last));
 }
 
 void check_sessions_are_gone(const node::venue& venue, findings* found) {

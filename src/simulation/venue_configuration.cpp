@@ -11,6 +11,7 @@
 
 #include "base/assert.hpp"
 #include "base/hash.hpp"
+#include "node/venue/order_entry.hpp"
 
 namespace corro::simulation {
 namespace {
@@ -23,6 +24,7 @@ constexpr std::uint16_t feed_port = 7'100;         // of partition 0; each parti
 constexpr std::uint16_t snapshot_port = 7'200;
 constexpr std::uint16_t distributed_feed_port = 7'300;
 constexpr std::uint16_t distributed_snapshot_port = 7'400;
+constexpr std::uint16_t fix_port = 7'500;  // of gateway 0; each gateway has the next
 
 constexpr std::size_t feed_log_bytes_max = std::size_t{16} * 1024 * 1024;
 constexpr std::size_t seats_max = 1'000;  // more than the traders of any run
@@ -64,6 +66,15 @@ void add_instruments(node::configuration& c, const plan& whole) {
     }
 }
 
+/// The last sessions of the accounts of traders, in turn.
+void name_fix_sessions(gateway::account& of, std::size_t clients_count) {
+    const std::size_t most = (clients_count + accounts_count - 1) / accounts_count;
+    of.fix_names.resize(of.sessions_count);
+    for (std::size_t k = of.id.value - 1; k < clients_count; k += accounts_count) {
+        of.fix_names[of.sessions_count - most + k / accounts_count] = fmt::format("CLIENT{}", k + 1);
+    }
+}
+
 void add_accounts(node::configuration& c, const run_shape& of) {
     const venue_shape& shape = of.venue;
     const auto traders_of_account = static_cast<std::uint32_t>(of.traders_count / accounts_count + 1);
@@ -74,6 +85,7 @@ void add_accounts(node::configuration& c, const run_shape& of) {
         a.key.fill(static_cast<std::byte>(id));
         a.sessions_count = std::max(sessions_of_account_min, traders_of_account);
         a.is_operator = id > accounts_count;
+        if (!a.is_operator) name_fix_sessions(a, of.fix_clients_count);
         if (shape.gateways_count > 1) a.gateway = name_of_gateway((id - 1) % shape.gateways_count);
         c.accounts.push_back(a);
     }
@@ -140,6 +152,7 @@ node::configuration common_configuration(const plan& whole) {
     c.disk_patience = whole.disk_patience;
     c.cancel_grace = whole.cancel_grace;
     c.requests_max = whole.requests_max;
+    c.fix_listen.clear();
     c.link_listen.clear();
     c.link_connect.clear();
     c.link_gateway.clear();
@@ -153,9 +166,12 @@ std::string name_of_gateway(const plan& whole, std::size_t index) {
     return whole.shape.venue.gateways_count > 1 ? name_of_gateway(index) : std::string();
 }
 
-}  // namespace
+std::string fix_address_of(const plan& whole, std::size_t gateway) {
+    return whole.shape.fix_clients_count == 0 ? std::string() : fix_of(whole.shape.venue, gateway).to_string();
+}
 
-std::vector<seat> seats_of(const plan& whole) {
+/// The sessions that speak FIX, or all others.
+std::vector<seat> seats_of(const plan& whole, bool by_fix) {
     std::vector<gateway::account> accounts = venue_of(whole).accounts;
     std::erase_if(accounts, [](const gateway::account& a) { return !is_of_trader(a); });
     if (whole.file != nullptr && !accounts.empty()) {
@@ -167,11 +183,26 @@ std::vector<seat> seats_of(const plan& whole) {
     for (const gateway::account& a : accounts) sessions_max = std::max(sessions_max, a.sessions_count);
     for (std::uint32_t number = 1; number <= sessions_max; ++number) {
         for (const gateway::account& a : accounts) {
-            if (number <= a.sessions_count) seats.push_back({a, number});
+            if (number <= a.sessions_count && a.speaks_fix(number) == by_fix) seats.push_back({a, number});
             if (seats.size() == seats_max) return seats;
         }
     }
     return seats;
+}
+
+}  // namespace
+
+std::vector<seat> seats_of(const plan& whole) {
+    return seats_of(whole, false);
+}
+
+std::vector<seat> fix_seats_of(const plan& whole) {
+    return seats_of(whole, true);
+}
+
+domain::session_id session_of(const seat& one, const plan& whole) {
+    const gateway::account_directory accounts = node::account_directory_of(venue_of(whole));
+    return domain::session_id{accounts.find(one.account.id)->first_session.value + one.session_number - 1};
 }
 
 bool has_operator(const plan& whole) {
@@ -200,6 +231,9 @@ io::endpoint order_entry_of(const venue_shape& shape, std::size_t gateway) noexc
     const std::size_t process = shape.is_in_roles() ? shape.process_of_gateway(gateway) : 0;
     return at(shape.host_of(process), order_entry_port, gateway);
 }
+io::endpoint fix_of(const venue_shape& shape, std::size_t gateway) noexcept {
+    return order_entry_of(shape, gateway).with_port(static_cast<std::uint16_t>(fix_port + gateway));
+}
 io::endpoint feed_of(const venue_shape& shape, std::size_t partition) noexcept {
     if (!shape.has_distributors) return facility_feed(partition);
     return at(shape.host_of(shape.process_of_distributor(partition)), distributed_feed_port, partition);
@@ -218,13 +252,18 @@ io::endpoint facility_snapshots(std::size_t partition) noexcept {
 node::configuration configuration_of_facility(const plan& whole) {
     node::configuration c = common_configuration(whole);
     c.journal_directory = journal_directory;
-    if (whole.shape.venue.is_in_roles()) c.link_listen = at(0, link_port, 0).to_string();
+    if (whole.shape.venue.is_in_roles()) {
+        c.link_listen = at(0, link_port, 0).to_string();
+    } else {
+        c.fix_listen = fix_address_of(whole, 0);
+    }
     return c;
 }
 
 node::configuration configuration_of_gateway(const plan& whole, std::size_t gateway) {
     node::configuration c = common_configuration(whole);
     c.order_entry_listen = order_entry_of(whole.shape.venue, gateway).to_string();
+    c.fix_listen = fix_address_of(whole, gateway);
     c.link_connect = at(0, link_port, 0).to_string();
     c.link_gateway = name_of_gateway(whole, gateway);
     return c;

@@ -29,10 +29,18 @@ inline constexpr std::uint32_t instruments_reserved_max = 32;
 struct seat {
     gateway::account account;
     std::uint32_t session_number = 0;  ///< of the account's, from 1
+
+    /// SenderCompID of the session. @pre It speaks FIX.
+    [[nodiscard]] const std::string& fix_name() const { return account.fix_names[session_number - 1]; }
 };
 
-/// All of them, so that the first are of different accounts. In a file's venue the seed decides which account is first.
+/// All of Corro Binary, so that the first are of different accounts. In a file's venue the seed decides which account
+/// is first.
 [[nodiscard]] std::vector<seat> seats_of(const plan& whole);
+/// All of FIX, likewise. Those of a drawn venue are as many as its FIX clients.
+[[nodiscard]] std::vector<seat> fix_seats_of(const plan& whole);
+/// In journals.
+[[nodiscard]] domain::session_id session_of(const seat& one, const plan& whole);
 [[nodiscard]] bool has_operator(const plan& whole);
 /// @pre has_operator (asserted).
 [[nodiscard]] gateway::account operator_of(const plan& whole);
@@ -45,6 +53,7 @@ struct seat {
 
 // Where clients find the venue. Gateway 0 is the facility's process if there are no gateways.
 [[nodiscard]] io::endpoint order_entry_of(const venue_shape& shape, std::size_t gateway) noexcept;
+[[nodiscard]] io::endpoint fix_of(const venue_shape& shape, std::size_t gateway) noexcept;
 [[nodiscard]] io::endpoint feed_of(const venue_shape& shape, std::size_t partition) noexcept;
 [[nodiscard]] io::endpoint snapshots_of(const venue_shape& shape, std::size_t partition) noexcept;
 

@@ -51,15 +51,19 @@ std::vector<std::string> strip(node::configuration& c) {
     leave_out(keys, "market_data.retransmission_listen", c.retransmission_listen);
     leave_out(keys, "market_data.depth_listen", c.depth_listen);
     leave_out(keys, "market_data.shm_listen", c.feed_shm_listen);
+    leave_out(keys, "fix.tls_listen", c.fix_tls_listen);
+    leave_out(keys, "fix.market_data_listen", c.fix_market_data_listen);
     leave_out(keys, "event_log", c.event_log.directory);
     leave_out(keys, "metrics", c.metrics_listen);
     for (node::partition_configuration& p : c.partitions) {
         leave_out(keys, fmt::format("lines of {}", p.name), p.lines);
         leave_out(keys, fmt::format("retransmission_listen of {}", p.name), p.retransmission_listen);
         leave_out(keys, fmt::format("depth_listen of {}", p.name), p.depth_listen);
+        leave_out(keys, fmt::format("fix_market_data_listen of {}", p.name), p.fix_market_data_listen);
     }
     keep_all(keys, "facility.journal_segments_kept", c.journal_segments_kept);
     keep_all(keys, "facility.journal_bytes_kept", c.journal_bytes_kept);
+    c.fix_client_issuers.clear();
     c.order_entry_certificate.clear();
     c.order_entry_private_key.clear();
     c.journal_directory.clear();
