@@ -43,6 +43,23 @@ install(FILES
   DESTINATION "${corro_package_dir}" COMPONENT io)
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT io)
 
+# For builds without CMake: `pkg-config --cflags --libs corro-io`. The compiler needs -std=c++23 besides.
+file(RELATIVE_PATH corro_pc_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+function(corro_pkg_config component description requires libraries)
+  set(corro_pc_component "${component}")
+  set(corro_pc_description "${description}")
+  set(corro_pc_requires "${requires}")
+  set(corro_pc_libraries "${libraries}")
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/corro.pc.in" "${PROJECT_BINARY_DIR}/corro-${component}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/corro-${component}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
+    COMPONENT ${component})
+endfunction()
+corro_pkg_config(io "coroutine-native network I/O for C++23" "liburing openssl zlib"
+  "-lcorro_websocket -lcorro_http -lcorro_io -lcorro_base -pthread")
+if(TARGET corro_fix)
+  corro_pkg_config(fix "FIX sessions for C++23" "corro-io pugixml" "-lcorro_fix")
+endif()
+
 # The same as Debian packages, libcorro-io-dev and libcorro-fix-dev: tools/package.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME corro)

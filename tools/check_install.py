@@ -23,6 +23,7 @@ PLACES = [re.compile(pattern) for pattern in (
     r"include/corro/base/[a-z0-9_]+\.hpp",
     r"lib/([a-z0-9_-]+/)?libcorro_(io|fix|http|websocket|base|io_asio)\.a",
     r"lib/([a-z0-9_-]+/)?cmake/corro/(corro(Config|ConfigVersion|(Asio|Fix)?Targets|(Asio|Fix)?Targets-[a-z]+)|Find[a-z]+)\.cmake",
+    r"lib/([a-z0-9_-]+/)?pkgconfig/corro-(io|fix)\.pc",
     r"share/doc/[a-z-]+/(LICENSE|copyright|changelog\.gz)",
 )]
 NEEDED = [re.compile(pattern) for pattern in (
@@ -30,6 +31,7 @@ NEEDED = [re.compile(pattern) for pattern in (
     r"lib/([a-z0-9_-]+/)?libcorro_io\.a",
     r"lib/([a-z0-9_-]+/)?cmake/corro/corroConfig\.cmake",
     r"lib/([a-z0-9_-]+/)?cmake/corro/corroConfigVersion\.cmake",
+    r"lib/([a-z0-9_-]+/)?pkgconfig/corro-io\.pc",
     r"share/doc/[a-z-]+/(LICENSE|copyright)",
 )]
 # All of it, or nothing: the bridge to Asio where Boost was missing, corro::fix where pugixml was.
@@ -46,6 +48,7 @@ WHOLE = [[re.compile(pattern) for pattern in part] for part in ((
     r"include/corro/fix/net/initiator\.hpp",
     r"lib/([a-z0-9_-]+/)?libcorro_fix\.a",
     r"lib/([a-z0-9_-]+/)?cmake/corro/corroFixTargets\.cmake",
+    r"lib/([a-z0-9_-]+/)?pkgconfig/corro-fix\.pc",
 ))]
 # Headers that only the library's own sources include, and those of tests. dictionary_reader.hpp includes pugixml's.
 PRIVATE = re.compile(r"include/corro/(io|fix|http|websocket)/(backends/(?!asio/)|testing/|(.*/)?test_|.*_fixture\.hpp"
@@ -79,12 +82,12 @@ def findings(prefix: pathlib.Path) -> list[str]:
 
 def self_test() -> int:
     sound = ["include/corro/io/task/task.hpp", "lib/libcorro_io.a", "lib/cmake/corro/corroConfig.cmake",
-             "lib/cmake/corro/corroConfigVersion.cmake", "share/doc/corro/LICENSE"]
+             "lib/cmake/corro/corroConfigVersion.cmake", "lib/pkgconfig/corro-io.pc", "share/doc/corro/LICENSE"]
     asio = ["include/corro/io/backends/asio/asio_backend.hpp", "include/corro/io/backends/asio/awaited.hpp", "lib/libcorro_io_asio.a",
             "lib/cmake/corro/corroAsioTargets.cmake"]
     fix = ["include/corro/fix/codec/message_writer.hpp", "include/corro/fix/dictionary/dictionary.hpp",
            "include/corro/fix/session/session.hpp", "include/corro/fix/net/acceptor.hpp", "include/corro/fix/net/initiator.hpp",
-           "lib/libcorro_fix.a", "lib/cmake/corro/corroFixTargets.cmake"]
+           "lib/libcorro_fix.a", "lib/cmake/corro/corroFixTargets.cmake", "lib/pkgconfig/corro-fix.pc"]
     cases = [("sound", sound, {}, []), ("sound, with the bridge to Asio", sound + asio, {}, []),
              ("sound, with FIX", sound + fix + ["share/doc/corro-fix/LICENSE"], {}, [])]
     cases += [(f"bridge without {file}", sound + [other for other in asio if other != file], {}, ["half"]) for file in asio]

@@ -2,7 +2,8 @@
 """Keeps the guide true: the code that a page shows is compiled code, and what a program prints is what the page prints.
 
     guide.py check            every C++ block of a page equals the region of the file that it names, and every
-                              program of examples/ that uses the I/O library is run by some page
+                              program of examples/ that uses the I/O library is run by some page, or by a test
+                              of its own, NAME_test.py
     guide.py fix              rewrites the blocks from the files
     guide.py run FOLDER PAGE  runs the sessions of PAGE with the programs in FOLDER, and compares what they print
     guide.py --self-test      proves on small pages that each rule catches its violation
@@ -33,7 +34,7 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/guide/*.md", "docs/howto/write_an_agent.md")
+PAGES = ("README.md", "docs/guide/*.md", "docs/howto/write_an_agent.md", "docs/tutorial/*.md")
 FROM = re.compile(r"<!-- from ([\w./-]+)(?:: ([\w-]+))? -->\n```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ANY_CPP = re.compile(r"^```cpp$", re.MULTILINE)
 MARK = re.compile(r"^\s*// \[/?[\w-]+\]\n", re.MULTILINE)
@@ -97,8 +98,9 @@ def check(root: pathlib.Path, fix: bool = False) -> tuple[list[str], int]:
                 found.append(f"{name}:{before.count(chr(10)) + 1}: a console block outside of any session")
     sources = {path.stem: path.read_text(encoding="utf-8") for path in (root / "examples").glob("*.cpp")}
     programs = [name for name, source in sources.items() if "int main(" in source and '#include "io/' in source]
-    guide = "".join(page.read_text(encoding="utf-8") for page in root.glob("docs/guide/*.md"))
-    for program in sorted(programs):
+    guide = "".join(page.read_text(encoding="utf-8") for page in root.glob("docs/*/*.md"))
+    # A program with a test of its own is run by that.
+    for program in sorted(name for name in programs if not (root / "examples" / f"{name}_test.py").exists()):
         if not re.search(rf"^\$ .*\./{program}\b", guide, re.MULTILINE):
             found.append(f"examples/{program}.cpp: no page runs it")
     return found, blocks

@@ -122,6 +122,15 @@ def use(prefix: pathlib.Path, compiler: str, work: pathlib.Path, fix: bool) -> N
         print("without corro::fix: pugixml was not there when the library was built")
 
 
+def use_pkg_config(prefix: pathlib.Path, compiler: str, work: pathlib.Path) -> None:
+    """The same program without CMake."""
+    folder = next(prefix.rglob("corro-io.pc")).parent
+    environment = ["env", f"PKG_CONFIG_PATH={folder}"]
+    flags = run(*environment, "pkg-config", "--cflags", "--libs", "corro-io").split()
+    run(compiler, "-std=c++23", "-O2", ROOT / "tests/outside/main.cpp", "-o", work / "by_pkg_config", *flags)
+    print(run(work / "by_pkg_config").strip())
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_mutually_exclusive_group(required=True)
@@ -141,6 +150,10 @@ def main() -> int:
                 prefix = work / "prefix"
                 run("cmake", "--install", arguments.build, "--prefix", prefix)
             use(prefix, arguments.compiler, work, has_fix(arguments.package or arguments.build))
+            if shutil.which("pkg-config"):
+                use_pkg_config(prefix, arguments.compiler, work)
+            else:
+                print("without pkg-config, which is not installed")
         except Failed as failure:
             print(failure)
             return 1

@@ -4,10 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <string_view>
 #include <system_error>
@@ -155,6 +157,172 @@ std::string file_problem(const std::string& path, bool is_directory_wanted) {
 
 }  // namespace
 
+namespace {
+
+using each_app = std::function<void(const CLI::App&, const std::string&)>;
+
+/// Calls `visit` for a program and each of its visible subcommands, with their words: "", "journal", "journal verify".
+void visit_apps(const CLI::App& app, const std::string& words, const each_app& visit) {
+    visit(app, words);
+    for (const CLI::App* each : app.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); })) {
+        visit_apps(*each, words.empty() ? each->get_name() : words + " " + each->get_name(), visit);
+    }
+}
+
+std::vector<const CLI::Option*> options_in(const CLI::App& app) {
+    std::vector<const CLI::Option*> all;
+    for (const CLI::Option* each : app.get_options()) {
+        if (!each->get_lnames().empty()) all.push_back(each);
+    }
+    return all;
+}
+
+/// The values of an option that has a list of them: its type is written as "TEXT:{inline,split}".
+std::string values_of(const CLI::Option& option) {
+    const std::string type = option.get_type_name();
+    const std::size_t begin = type.find('{');
+    const std::size_t end = type.find('}', begin);
+    if (begin == std::string::npos || end == std::string::npos) return {};
+    std::string values = type.substr(begin + 1, end - begin - 1);
+    std::ranges::replace(values, ',', ' ');
+    return values;
+}
+
+bool takes_value(const CLI::Option& option) {
+    return option.get_items_expected_max() != 0;
+}
+
+std::string first_line(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
+
+std::string bash_completion(const CLI::App& root, const std::string& program) {
+    std::string known;
+    std::string offers;
+    std::string values;
+    visit_apps(root, "", [&](const CLI::App& app, const std::string& words) {
+        if (!words.empty()) known += fmt::format("{}\"{}\"", known.empty() ? "" : " | ", words);
+        std::vector<std::string> offered = visible_subcommands(app);
+        for (const CLI::Option* each : options_in(app)) {
+            offered.push_back("--" + each->get_lnames().front());
+            if (const std::string list = values_of(*each); !list.empty()) {
+                values += fmt::format("        \"{} {}\") offered=\"{}\" ;;\n", words, offered.back(), list);
+            } else if (takes_value(*each)) {
+                values += fmt::format("        \"{} {}\") return ;;\n", words, offered.back());
+            }
+        }
+        offers += fmt::format("        \"{}\") offered=\"{}\" ;;\n", words, fmt::join(offered, " "));
+    });
+    return fmt::format(
+        "# Completion of {0} for bash: source <({0} completion bash)\n"
+        "_{0}() {{\n"
+        "    local command=\"\" candidate offered=\"\" i\n"
+        "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+        "        candidate=\"${{command:+$command }}${{COMP_WORDS[i]}}\"\n"
+        "        case \"$candidate\" in {1}) command=$candidate ;; esac\n"
+        "    done\n"
+        "    COMPREPLY=()\n"
+        "    case \"$command\" in\n{2}    esac\n"
+        "    # A value that is not one of a list is completed as a file name.\n"
+        "    case \"$command ${{COMP_WORDS[COMP_CWORD - 1]}}\" in\n{3}    esac\n"
+        "    mapfile -t COMPREPLY < <(compgen -W \"$offered\" -- \"${{COMP_WORDS[COMP_CWORD]}}\")\n"
+        "}}\n"
+        "complete -o default -F _{0} {0}\n",
+        program, known, offers, values);
+}
+
+std::string quoted_for_fish(const std::string& text) {
+    std::string quoted = "'";
+    for (const char c : text) {
+        if (c == '\'' || c == '\\') quoted += '\\';
+        quoted += c;
+    }
+    return quoted + "'";
+}
+
+std::string fish_completion(const CLI::App& root, const std::string& program) {
+    std::string text = fmt::format("# Completion of {0} for fish: {0} completion fish | source\n", program);
+    visit_apps(root, "", [&](const CLI::App& app, const std::string& words) {
+        std::string condition = "__fish_use_subcommand";
+        if (!words.empty()) {
+            condition.clear();
+            for (std::size_t at = 0; at < words.size();) {
+                const std::size_t end = std::min(words.find(' ', at), words.size());
+                condition +=
+                    (condition.empty() ? "" : "; and ") + ("__fish_seen_subcommand_from " + words.substr(at, end - at));
+                at = end + 1;
+            }
+        }
+        const std::string begin = fmt::format("complete -c {} -n {} ", program, quoted_for_fish(condition));
+        for (const std::string& name : visible_subcommands(app)) {
+            text += fmt::format("{}-f -a {} -d {}\n", begin, name,
+                                quoted_for_fish(first_line(app.get_subcommand(name)->get_description())));
+        }
+        for (const CLI::Option* each : options_in(app)) {
+            text += begin + "-l " + each->get_lnames().front();
+            if (!each->get_snames().empty()) text += " -s " + each->get_snames().front();
+            if (takes_value(*each)) text += " -r";
+            if (const std::string list = values_of(*each); !list.empty()) text += " -f -a " + quoted_for_fish(list);
+            text += " -d " + quoted_for_fish(first_line(each->get_description())) + "\n";
+        }
+    });
+    return text;
+}
+
+/// Text for `man`: no line of it is a request, and hyphens can be copied.
+std::string quoted_for_man(const std::string& text) {
+    std::string quoted;
+    bool is_at_begin = true;
+    for (const char c : text) {
+        if (is_at_begin && (c == '.' || c == '\'')) quoted += "\\&";
+        is_at_begin = c == '\n';
+        if (c == '\\') {
+            quoted += "\\e";
+        } else if (c == '-') {
+            quoted += "\\-";
+        } else {
+            quoted += c;
+        }
+    }
+    return quoted;
+}
+
+std::string names_for_man(const CLI::Option& option) {
+    std::string names;
+    for (const std::string& name : option.get_snames()) names += (names.empty() ? "" : ", ") + ("-" + name);
+    for (const std::string& name : option.get_lnames()) names += (names.empty() ? "" : ", ") + ("--" + name);
+    if (names.empty()) names = option.get_name(true);
+    return quoted_for_man(names);
+}
+
+std::string manual_of(const CLI::App& root, const std::string& program, const std::string& version) {
+    std::string heading = program;
+    std::ranges::transform(heading, heading.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    std::string text = fmt::format(
+        ".TH {0} 1 \"\" \"{1} {2}\"\n.SH NAME\n{1} \\- {3}\n.SH SYNOPSIS\n.B {1}\n.I SUBCOMMAND\n[OPTIONS]\n"
+        ".SH SUBCOMMANDS\n",
+        heading, program, version, quoted_for_man(root.get_description()));
+    visit_apps(root, "", [&](const CLI::App& app, const std::string& words) {
+        if (words.empty()) return;
+        text += fmt::format(".SS {} {}\n{}\n", program, words, quoted_for_man(app.get_description()));
+        for (const CLI::Option* each : app.get_options()) {
+            text += fmt::format(".TP\n.B {}", names_for_man(*each));
+            const std::string type = each->get_type_name();
+            if (takes_value(*each) && !type.empty()) text += " " + quoted_for_man(type);
+            text += "\n" + quoted_for_man(each->get_description());
+            if (!each->get_default_str().empty())
+                text += fmt::format(" (default: {})", quoted_for_man(each->get_default_str()));
+            text += "\n";
+        }
+        if (!app.get_footer().empty()) text += fmt::format(".PP\n.nf\n{}\n.fi\n", quoted_for_man(app.get_footer()));
+    });
+    text += ".SH EXIT STATUS\n0 on success, 1 on failure, 2 if the command line is invalid.\n";
+    return text;
+}
+
+}  // namespace
+
 const option& option::required() const {
     is_->required();
     return *this;
@@ -296,7 +464,7 @@ const subcommand& subcommand::runs(std::function<int()> work) const {
 }
 
 command_line::command_line(const std::string& program, const std::string& help, const std::string& version)
-    : program_(program), is_(std::make_unique<CLI::App>(help, program)) {
+    : program_(program), version_(version), is_(std::make_unique<CLI::App>(help, program)) {
     is_->set_version_flag("--version", version);
     is_->require_subcommand(1);
     is_->get_formatter()->column_width(38);
@@ -315,6 +483,29 @@ subcommand command_line::subcommand_named(const std::string& name, const std::st
 
 void command_line::footer(const std::string& text) {
     is_->footer(text);
+}
+
+void command_line::add_descriptions() {
+    const subcommand completion =
+        add_subcommand("completion", "Print a script that completes the command line in a shell");
+    completion.add_option("shell", shell_, "The shell").required().one_of({"bash", "fish", "zsh"});
+    completion.footer("For example, in ~/.bashrc: source <(" + program_ + " completion bash)");
+    completion.runs([this] {
+        if (shell_ == "fish") {
+            fmt::print("{}", fish_completion(*is_, program_));
+        } else {
+            if (shell_ == "zsh")
+                fmt::print("autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n");
+            fmt::print("{}", bash_completion(*is_, program_));
+        }
+        return 0;
+    });
+    const subcommand manual = add_subcommand("manual", "Print the manual page, for man");
+    manual.footer("To read it: " + program_ + " manual | man -l -");
+    manual.runs([this] {
+        fmt::print("{}", manual_of(*is_, program_, version_));
+        return 0;
+    });
 }
 
 int command_line::run(int argc, char** argv) {

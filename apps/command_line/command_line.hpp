@@ -98,12 +98,18 @@ class command_line {
     /// Sets the text below the subcommands.
     void footer(const std::string& text);
 
+    /// Adds the subcommands `completion`, which prints a script for a shell, and `manual`, which prints a page for
+    /// `man`. Both are made of what the other subcommands say about themselves. Call after adding those.
+    void add_descriptions();
+
     /// Parses the command line and runs the chosen subcommand. Prints help, and errors after the program's name.
     /// @return  The process's exit code: the subcommand's, 1 if it threw, 2 if the command line is wrong.
     [[nodiscard]] int run(int argc, char** argv);
 
  private:
     std::string program_;
+    std::string version_;
+    std::string shell_;
     int exit_code_ = 0;
     std::unique_ptr<CLI::App> is_;
 };

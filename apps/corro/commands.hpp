@@ -20,6 +20,7 @@ void add_journal_index_command(command_line& line);
 /// Call after `add_journal_command`.
 void add_journal_backup_command(command_line& line);
 void add_definitions_command(command_line& line);
+void add_generate_command(command_line& line);
 void add_lab_command(command_line& line);
 void add_simulate_command(command_line& line);
 void add_market_command(command_line& line);

@@ -20,8 +20,10 @@ int main(int argc, char** argv) {
     corro::app::add_journal_index_command(line);
     corro::app::add_journal_backup_command(line);
     corro::app::add_definitions_command(line);
+    corro::app::add_generate_command(line);
     corro::app::add_lab_command(line);
     corro::app::add_simulate_command(line);
     corro::app::add_market_command(line);
+    line.add_descriptions();
     return line.run(argc, argv);
 }

@@ -45,6 +45,7 @@ class order_recording final : public recording {
         return suitable_instrument(survey_.name, survey_.price_step, survey_.price_low, survey_.price_high);
     }
     std::uint64_t orders_max() const override { return survey_.adds; }
+    bool begins_before_auction() const override { return survey_.how == opening::auction; }
     std::uint64_t total() const override { return survey_.records; }
     flow& open(const domain::instrument& instrument, difference_log& log) override {
         require_fit(survey_, instrument);

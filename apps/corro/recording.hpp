@@ -34,6 +34,9 @@ class recording {
     /// The total number of records or rows.
     [[nodiscard]] virtual std::uint64_t total() const = 0;
 
+    /// Whether it begins before an opening auction, so that the replay changes the instrument's phase.
+    [[nodiscard]] virtual bool begins_before_auction() const { return false; }
+
     /// The origin of its times, in nanoseconds since the epoch.
     [[nodiscard]] virtual domain::time_ns times_begin() const { return {}; }
 

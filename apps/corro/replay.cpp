@@ -102,6 +102,12 @@ venue configured_venue(const replay_options& options, const recording& what) {
     if (account == nullptr) {
         throw node::configuration_error(fmt::format("{}: no account named \"{}\"", options.config, options.account));
     }
+    if (what.begins_before_auction() && !account->is_operator) {
+        throw node::configuration_error(
+            fmt::format("{}: account \"{}\" is not an operator, and only operators change phases: the recording begins "
+                        "before an opening auction. Set operator = true, or choose another account with --account",
+                        options.config, account->name));
+    }
     venue v;
     v.addresses.order_entry = order_entry_of(c, options.config, options.order_entry);
     v.addresses.feed = parse_address(c.feed_listen);

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-from running_exchange import CORRO, TIME_LIMIT_S, Exchange, free_ports, run
+from running_exchange import CORRO, SOURCE, TIME_LIMIT_S, Exchange, free_ports, run
 
 SOUND = """[venue]
 name = "TEST"
@@ -126,6 +126,10 @@ COMMAND_LINES = [
     ("replay DIR/sound.toml --speed 0", USAGE, "corro replay: --speed: expected more than 0, found 0"),
     ("replay DIR/sound.toml --format dnb", USAGE,
      'corro replay: --format: expected one of: auto, dbn, lobster, found "dnb"; did you mean "dbn"?'),
+    ("replay SOURCE/src/recorded/testdata/mini.v2.mbo.dbn --opening auction --config DIR/sound.toml", FAILED,
+     '12 records; replaying them on DIR/sound.toml\ncorro: DIR/sound.toml: account "alice" is not an operator, and only '
+     "operators change phases: the recording begins before an opening auction. Set operator = true, or choose another "
+     "account with --account"),
     ("replay", USAGE, "corro replay: files is required"),
     ("book --config DIR/sound.toml --journal DIR/none", USAGE,
      'corro book: --journal: there is no directory "DIR/none"'),
@@ -141,6 +145,11 @@ COMMAND_LINES = [
     ("book --journal DIR", USAGE, "corro book: --config is required"),
     ("export --config DIR/sound.toml --depth 201 DIR/out", USAGE,
      "corro export: --depth: expected a number from 1 to 200, found 201"),
+    ("generate --config DIR/sound.toml", USAGE, "corro generate: directory is required"),
+    ("generate --config DIR/sound.toml --commands 0 DIR/made", USAGE,
+     "corro generate: --commands: expected a number from 1 to 1000000000, found 0"),
+    ("generate --config DIR/sound.toml DIR", FAILED,
+     "corro: DIR: is not empty; name a directory that does not exist"),
     ("journal dump DIR --from -1", USAGE,
      'corro journal dump: --from: expected a whole number from 0 to 18446744073709551615, found "-1"'),
     ("journal index --config DIR/sound.toml --journal DIR --every 5", USAGE,
@@ -209,7 +218,7 @@ class Errors(unittest.TestCase):
     def test_wrong_command_lines(self):
         for arguments, status, message in COMMAND_LINES:
             with self.subTest(arguments=arguments):
-                done = run(*arguments.replace("DIR", self.folder.name).split())
+                done = run(*arguments.replace("DIR", self.folder.name).replace("SOURCE", SOURCE).split())
                 said = "".join(line for line in done.stderr.splitlines(True) if not line.startswith("Run "))
                 self.assertEqual((done.returncode, said, done.stdout), (status, self.expected(message) + "\n", ""))
 

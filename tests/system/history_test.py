@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Asks `corro` about the past of a journal: books at moments, files of what happened, and the errors.
 
-usage: history_test.py CORRO MAKE_JOURNAL SOURCE_FOLDER
+usage: history_test.py CORRO SOURCE_FOLDER
 """
 
 import csv
@@ -12,7 +12,7 @@ import sys
 import tempfile
 import unittest
 
-CORRO, MAKE_JOURNAL, SOURCE = sys.argv[1:4]
+CORRO, SOURCE = sys.argv[1:3]
 TIME_LIMIT_S = 120  # generous: only a program that hangs gets here
 COMMANDS = 40_000
 
@@ -35,7 +35,7 @@ class History(unittest.TestCase):
         cls.other_config = os.path.join(cls.folder.name, "other.toml")
         with open(cls.other_config, "w", encoding="utf-8") as file:
             file.write(text.replace('name = "CORRO"', 'name = "OTHER"'))
-        subprocess.run([MAKE_JOURNAL, cls.config, cls.journal, str(COMMANDS), "7"], check=True, timeout=TIME_LIMIT_S)
+        subprocess.run([CORRO, "generate", "--config", cls.config, cls.journal, "--commands", str(COMMANDS), "--seed", "7"], check=True, timeout=TIME_LIMIT_S)
         cls.past = ["--config", cls.config, "--journal", cls.journal]
         made = run("journal", "index", *cls.past, "--every", "10000")
         assert made.returncode == 0, made.stdout + made.stderr
@@ -73,7 +73,7 @@ class History(unittest.TestCase):
         levels, volume = {}, 0
         with open(os.path.join(target, "levels.csv"), encoding="utf-8") as file:
             for row in csv.DictReader(file):
-                levels[row["side"], row["price"]] = (row["quantity"], row["orders"])
+                levels[row["side"], float(row["price"])] = (row["quantity"], row["orders"])
         with open(os.path.join(target, "trades.csv"), encoding="utf-8") as file:
             for row in csv.DictReader(file):
                 self.assertEqual(row["instrument"], "CLF7")
@@ -85,9 +85,9 @@ class History(unittest.TestCase):
         for line in text.splitlines()[4:]:
             left, right = (part.split() for part in line.split("|"))
             if left:
-                shown["buy", left[2]] = (left[1], left[0])
+                shown["buy", float(left[2])] = (left[1], left[0])
             if right:
-                shown["sell", right[0]] = (right[1], right[2])
+                shown["sell", float(right[0])] = (right[1], right[2])
         self.assertEqual(shown, {key: value for key, value in levels.items() if value[0] != "0"})
         with open(os.path.join(target, "orders.csv"), encoding="utf-8") as file:
             kinds = {row["event"] for row in csv.DictReader(file)}
@@ -131,7 +131,7 @@ class History(unittest.TestCase):
         self.fails("is this the directory of a journal?", "journal", "verify", self.folder.name)
         self.fails("leave out --orders", "export", *self.past, os.path.join(self.folder.name, "x"), "--format",
                    "lobster", "--orders")
-        self.fails("Directory does not exist", "book", "--config", self.config, "--journal",
+        self.fails("there is no directory", "book", "--config", self.config, "--journal",
                    os.path.join(self.folder.name, "nowhere"), "--at", "1")
 
     def test_help_names_every_option(self):

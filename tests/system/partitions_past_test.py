@@ -112,7 +112,7 @@ class PastOfPartitions(unittest.TestCase):
         shutil.copytree(os.path.join(self.journal, "ENERGY"), copy)
         last = ["--at", str(self.last["ENERGY"]), "--instrument", "CLH7", "--orders", "--explain"]
         text = self.ask("book", "--partition", "ENERGY", *last)
-        self.assertRegex(text, r"CLH7   last 60 .* volume 3 ")
+        self.assertRegex(text, r"CLH7   last 60.00 .* volume 3 ")
         self.assertIn(f"after command {self.last['ENERGY']} at ", text)
         for journal in (["--journal", self.journal, "--partition", "ENERGY"],
                         ["--journal", self.journal + "/", "--partition", "ENERGY"],
@@ -197,7 +197,7 @@ class PastOfPartitions(unittest.TestCase):
         empty = os.path.join(self.folder.name, "empty")
         os.mkdir(empty)
         os.mkdir(os.path.join(empty, "ENERGY"))
-        self.assertIn("there is no segment", self.refusal("book", "--journal", empty, "--partition", "ENERGY", "--at",
+        self.assertIn("holds no journal", self.refusal("book", "--journal", empty, "--partition", "ENERGY", "--at",
                                                           LATE))
         self.assertIn('no partition "POWER"; choose one with --partition: EQUITY, ENERGY',
                       self.refusal("book", "--partition", "POWER", "--at", "1"))

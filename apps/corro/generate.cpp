@@ -1,29 +1,38 @@
-// Writes a journal of seeded order flow, without an exchange: for tests and measurements of whatever reads journals.
-//
-//     make_journal CONFIG DIRECTORY COMMANDS [SEED]
+// `corro generate`: writes a journal of seeded order flow, without an exchange, to study rules and to measure what
+// reads journals.
 //
 // The configuration's accounts enter, amend and cancel orders in all its instruments around prices that wander. Most
 // orders rest for a while: when ten thousand are out, more are cancelled than entered. The first command is of
 // 2026-01-05T09:00:00Z, and a second has some 350 commands. The same seed gives the same commands.
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <exception>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/random.hpp"
+#include "commands.hpp"
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "journal/writer.hpp"
 #include "node/configuration/configuration.hpp"
 
+namespace corro::app {
 namespace {
 
-using namespace corro;
+struct generate_options {
+    std::string config;
+    std::string directory;
+    std::uint64_t commands_count = 200'000;
+    std::uint64_t seed = 1;
+};
 
 constexpr std::int64_t start_ns = 1'767'603'600'000'000'000;
 constexpr std::size_t orders_out_max = 10'000;
@@ -127,27 +136,48 @@ io::task<std::string> write(journal::storage* files, std::string directory, jour
     co_return log->error().text;
 }
 
+int generate(const generate_options& options) {
+    const node::configuration venue = node::load_configuration(options.config);
+    if (!venue.partitions.empty()) {
+        throw node::configuration_error(options.config +
+                                        ": a venue with partitions has several journals; remove [[partition]]");
+    }
+    std::error_code error;
+    if (!std::filesystem::is_empty(options.directory, error) && !error) {
+        throw std::runtime_error(
+            fmt::format("{}: is not empty; name a directory that does not exist", options.directory));
+    }
+    flow from(venue, options.seed);
+    io::context context;
+    journal::disk_storage disk(context);
+    journal::writer_options writing;
+    writing.venue = journal::identity(venue.venue_name, journal::fingerprint_of(venue.instruments));
+    writing.mode = journal::durability::async;
+    const std::string problem =
+        io::block_on(context, write(&disk, options.directory, writing, &from, options.commands_count));
+    if (!problem.empty()) throw std::runtime_error(problem);
+    fmt::print("{}: {} commands of seed {}\n", options.directory, options.commands_count, options.seed);
+    return 0;
+}
+
 }  // namespace
 
-int main(int argc, char** argv) {
-    if (argc < 4 || argc > 5) {
-        std::fprintf(stderr, "usage: make_journal CONFIG DIRECTORY COMMANDS [SEED]\n");
-        return 2;
-    }
-    try {
-        const node::configuration venue = node::load_configuration(argv[1]);
-        flow from(venue, argc == 5 ? std::strtoull(argv[4], nullptr, 10) : 1);
-        io::context ctx;
-        journal::disk_storage disk(ctx);
-        journal::writer_options options;
-        options.venue = journal::identity(venue.venue_name, journal::fingerprint_of(venue.instruments));
-        options.mode = journal::durability::async;
-        const std::string problem =
-            io::block_on(ctx, write(&disk, argv[2], options, &from, std::strtoull(argv[3], nullptr, 10)));
-        if (problem.empty()) return 0;
-        std::fprintf(stderr, "make_journal: %s\n", problem.c_str());
-    } catch (const std::exception& e) {
-        std::fprintf(stderr, "make_journal: %s\n", e.what());
-    }
-    return 1;
+void add_generate_command(command_line& line) {
+    auto options = std::make_shared<generate_options>();
+    const subcommand command =
+        line.add_subcommand("generate", "Write a journal of seeded order flow, without running an exchange");
+    command.add_option("-c,--config", options->config, "Configuration with the instruments and the accounts")
+        .required();
+    command.add_option("directory", options->directory, "Directory of the journal; created if missing").required();
+    command.add_option("--commands", options->commands_count, "Number of commands")
+        .shows_default()
+        .in_range(std::uint64_t{1}, std::uint64_t{1'000'000'000});
+    command.add_option("--seed", options->seed, "Seed of the flow").shows_default();
+    command.footer(
+        "Orders, amends and cancels of all accounts in all instruments, around prices that wander. They do not depend "
+        "on\n"
+        "what trades: the same seed gives the same commands under any rules of the configuration.");
+    command.runs([options] { return generate(*options); });
 }
+
+}  // namespace corro::app
