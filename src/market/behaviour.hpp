@@ -9,7 +9,7 @@
 //
 // Threads: the market's.
 // Cost:    one recycled frame; a resumption is one indirect jump.
-// Source:  docs/decisions/0016-agents-without-a-context.md.
+// Source:  docs/decisions/0018-agents-without-a-context.md.
 #pragma once
 
 #include <coroutine>
