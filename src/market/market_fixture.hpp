@@ -80,13 +80,15 @@ inline behaviour noisy(agent& me, domain::instrument_id in, std::int64_t mean_ns
             me.cancel(me.orders()[me.random().below(me.orders().size())].number);
         } else if (what < 0.4 && !me.orders().empty()) {
             const known_order& one = me.orders()[me.random().below(me.orders().size())];
-            me.amend(one.number, ticks(me.random().between(95, 105)),
-                     lots(1 + static_cast<std::uint32_t>(me.random().below(9))));
+            // One draw in a statement: compilers evaluate arguments in different orders.
+            const domain::price_ticks price = ticks(me.random().between(95, 105));
+            const domain::quantity_lots quantity = lots(1 + static_cast<std::uint32_t>(me.random().below(9)));
+            me.amend(one.number, price, quantity);
         } else {
             const domain::side side = me.random().side();
-            new_order order = limit(side, ticks(me.random().between(95, 105)),
-                                    lots(1 + static_cast<std::uint32_t>(me.random().below(9))))
-                                  .on(in);
+            const domain::price_ticks price = ticks(me.random().between(95, 105));
+            const domain::quantity_lots quantity = lots(1 + static_cast<std::uint32_t>(me.random().below(9)));
+            new_order order = limit(side, price, quantity).on(in);
             if (me.random().chance(0.2)) order = order.ioc();
             me.enter(order);
         }
