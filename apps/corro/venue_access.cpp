@@ -110,7 +110,9 @@ client::venue_endpoint order_entry_of(const node::configuration& c, const std::s
     const bool has_scheme = options.venue.starts_with("unix:") || options.venue.starts_with("shm:");
     const bool is_local = options.unix_socket || options.shared_memory || has_scheme;
     if (is_local && (options.tls || options.websocket)) {
-        throw node::configuration_error("--unix and --shm exclude --tls and --websocket; leave out one of them");
+        const bool is_memory = options.shared_memory || options.venue.starts_with("shm:");
+        throw node::configuration_error(
+            fmt::format("{} excludes --tls and --websocket; leave out one of them", is_memory ? "--shm" : "--unix"));
     }
     if (options.unix_socket && options.shared_memory) {
         throw node::configuration_error("--unix excludes --shm; leave out one of them");

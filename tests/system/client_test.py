@@ -194,6 +194,7 @@ tls_listen = "127.0.0.1:{tls}"
 websocket_listen = "127.0.0.1:{websocket}"
 secure_websocket_listen = "127.0.0.1:{secure}"
 unix_listen = "{os.path.join(self.folder.name, "socket")}"
+shm_listen = "{os.path.join(self.folder.name, "memory")}"
 certificate = "{certificate}"
 private_key = "{key}"
 """))
@@ -212,7 +213,7 @@ private_key = "{key}"
                                       check=False)
 
             for options in (["--tls", *trust], ["--tls", *trust, "--server-name", "venue.example.com"], ["--unix"],
-                            ["--websocket"], ["--tls", "--websocket", *trust]):
+                            ["--shm"], ["--connect", "shm:" + os.path.join(self.folder.name, "memory")], ["--websocket"], ["--tls", "--websocket", *trust]):
                 done = client(*options)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                 self.assertIn("open buy 1 ESZ6 @ 5990", done.stdout)
@@ -228,6 +229,8 @@ private_key = "{key}"
                     (["--tls", *trust, "--venue", exchange.addresses["order entry"]], "leave out --tls"),
                     (["--websocket", "--venue", exchange.addresses["order entry"]], "leave out --websocket"),
                     (["--unix", "--tls"], "--unix excludes --tls"),
+                    (["--shm", "--tls"], "--shm excludes --tls"),
+                    (["--shm", "--unix"], "--unix excludes --shm"),
                     ([], "give the venue's address with --venue"),
                     (["--trust", certificate], "--tls")):
                 refused = client(*options)
@@ -236,7 +239,8 @@ private_key = "{key}"
 
     def test_names_the_key_of_a_transport_that_the_configuration_lacks(self):
         with Exchange(self.folder.name) as exchange:
-            for option, key in (("--tls", "tls_listen"), ("--unix", "unix_listen"), ("--websocket", "websocket_listen")):
+            for option, key in (("--tls", "tls_listen"), ("--unix", "unix_listen"), ("--shm", "shm_listen"),
+                                ("--websocket", "websocket_listen")):
                 refused = subprocess.run([CORRO, "client", "--plain", "--config", exchange.config, option], capture_output=True,
                                          text=True, timeout=TIME_LIMIT_S, check=False, stdin=subprocess.DEVNULL)
                 self.assertEqual(refused.returncode, 1)

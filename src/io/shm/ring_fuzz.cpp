@@ -1,6 +1,8 @@
 // A peer that writes anything into the shared memory, at every step of a conversation over it, and a hello of any
 // bytes.
 //
+// A venue is a peer too: the broadcast ring, which this side only reads, is scribbled into as well.
+//
 // Both rings of a stream lie in one block, as in a connection; this side reads from one and writes into the other. What
 // must hold whatever the peer does: no access outside of the block, no more bytes than were asked for, positions that
 // only grow by what was copied, a broken ring that stays broken, and bytes that are copied once.
@@ -25,6 +27,11 @@ constexpr std::size_t memory_bytes = data_offset + 2 * capacity;
 
 struct alignas(4096) shared_block {
     std::array<std::byte, memory_bytes> bytes{};
+};
+
+struct broadcast_block {
+    broadcast_words words;
+    std::vector<broadcast_word> data = std::vector<broadcast_word>(capacity / sizeof(broadcast_word));
 };
 
 /// The input, taken from its front; zeros behind its end.
@@ -58,11 +65,14 @@ class conversation {
         const std::span<std::byte> data = std::span(block_->bytes).subspan(data_offset);
         reader_ = ring_reader(*mine, data.first(capacity), begin);
         writer_ = ring_writer(*theirs, data.last(capacity), begin);
+        follower_ = broadcast_reader(broadcast_.words, broadcast_.data, begin);
+        broadcast_.words.reserved.store(begin);
+        broadcast_.words.written.store(begin);
     }
 
     void run() {
         while (!steps_.is_over()) {
-            switch (steps_.number<std::uint8_t>() % 8) {
+            switch (steps_.number<std::uint8_t>() % 10) {
                 case 0: read(); break;
                 case 1: write(); break;
                 case 2: scribble_anywhere(); break;
@@ -78,6 +88,8 @@ class conversation {
                     static_cast<void>(writer_.must_wake_reader());
                     break;
                 case 7: writer_.end(); break;
+                case 8: follow(); break;
+                case 9: scribble_broadcast(); break;
             }
         }
     }
@@ -105,6 +117,28 @@ class conversation {
         CORRO_ASSERT(writer_.position() == before + taken);
         CORRO_ASSERT(!was_broken || (taken == 0 && writer_.is_broken()));
     }
+    void follow() {
+        const std::size_t size = steps_.number<std::uint16_t>() % (2 * capacity);
+        std::vector<std::byte> into(size);
+        const bool was_overrun = follower_.is_overrun();
+        const std::uint64_t before = follower_.position();
+        static_cast<void>(follower_.is_at_end());
+        const std::size_t got = follower_.read(into);
+        CORRO_ASSERT(got <= size && got <= capacity);
+        CORRO_ASSERT(follower_.position() == before + got);
+        CORRO_ASSERT(!was_overrun || (got == 0 && follower_.is_overrun() && !follower_.has_bytes()));
+    }
+    /// Plausible progress, any numbers, and other bytes.
+    void scribble_broadcast() {
+        const auto what = steps_.number<std::uint8_t>();
+        const auto value = steps_.number<std::uint64_t>();
+        const std::uint64_t near = follower_.position() + value % (2 * capacity) - capacity / 2;
+        const std::uint64_t chosen = what % 2 == 0 ? near : value;
+        if (what % 8 < 2) broadcast_.words.reserved.store(chosen);
+        if (what % 8 == 2 || what % 8 == 3) broadcast_.words.written.store(chosen);
+        if (what % 8 == 4) broadcast_.words.is_ended.store(static_cast<std::uint32_t>(value));
+        if (what % 8 > 4) broadcast_.data[value % broadcast_.data.size()].store(value);
+    }
     void scribble_anywhere() {
         const std::size_t at = steps_.number<std::uint16_t>() % memory_bytes;
         block_->bytes[at] = steps_.number<std::byte>();
@@ -127,6 +161,8 @@ class conversation {
     std::unique_ptr<shared_block> block_;
     ring_reader reader_;
     ring_writer writer_;
+    broadcast_block broadcast_;
+    broadcast_reader follower_;
 };
 
 }  // namespace
