@@ -21,7 +21,8 @@ class SharedMemoryTest(unittest.TestCase):
         # Names that leave no file behind, so that a venue that was killed can start again.
         self.orders = f"@corro-orders-{os.getpid()}"
         self.feed = f"@corro-feed-{os.getpid()}"
-        self.exchange = Exchange(self.folder.name)
+        journal = os.path.join(self.folder.name, "journal")
+        self.exchange = Exchange(self.folder.name, more=f'\n[facility]\njournal = "{journal}"\n')
         change_text(self.exchange.config,
                     ("[order_entry]\n", f'[order_entry]\nshm_listen = "{self.orders}"\n'),
                     ("[market_data]\n", f'[market_data]\nshm_listen = "{self.feed}"\n'))
@@ -72,7 +73,7 @@ class SharedMemoryTest(unittest.TestCase):
             exchange.process.stdout.close()
             with exchange:
                 output = self.finish(client)
-        self.assertIn("4000 requests", output)
+        self.assertIn("answered once 4000, lost 0", output)
         self.assertNotIn("could not reconnect", output)
 
 
