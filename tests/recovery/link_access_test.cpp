@@ -304,7 +304,7 @@ io::task<void> try_to_catch_a_gateway(io::context* context, venue* v, bool* was_
     io::task_scope serving(*context);
     serving.spawn(gateway.run());
     {
-        node::link_acceptor impostor = co_await node::link_acceptor::open(context, c->link_connect, {});
+        node::link_acceptor impostor = co_await node::link_acceptor::open(context, c->link_connect, "link.connect", {});
         co_await impersonate(&impostor, context, wire::api_key{}, was_tried);
         EXPECT_FALSE(opened) << "no session is served for somebody who has not proved the secret";
         impostor.close();
