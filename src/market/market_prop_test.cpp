@@ -137,7 +137,8 @@ struct glimpse {
 behaviour looks_often(agent& me, std::vector<glimpse>* seen) {
     for (;;) {
         if (me.random().chance(0.5)) {
-            if (!co_await me.sleep(me.random().exponential(300e3))) co_return;
+            const bool goes_on = co_await me.sleep(me.random().exponential(300e3));
+            if (!goes_on) co_return;
         } else {
             static_cast<void>(co_await me.until(next_news(only), 1 * ms));
             if (me.is_stopping()) co_return;
@@ -176,7 +177,8 @@ behaviour one_at_a_time(agent& me, int index, int count) {
     for (;;) {
         const side which = me.random().side();
         static_cast<void>(co_await me.enter(limit(which, ticks(me.random().between(98, 102)), lots(3))));
-        if (!co_await me.sleep(count * 1 * ms)) co_return;
+        const bool goes_on = co_await me.sleep(count * 1 * ms);
+        if (!goes_on) co_return;
     }
 }
 

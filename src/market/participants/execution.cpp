@@ -36,7 +36,8 @@ double done_by(const execution_options& how, double part) noexcept {
 }
 
 behaviour execution(agent& me, execution_options how) {
-    if (!co_await me.sleep(std::max<std::int64_t>(how.begin_ns - me.now_ns(), 0))) co_return;
+    const bool begins = co_await me.sleep(std::max<std::int64_t>(how.begin_ns - me.now_ns(), 0));
+    if (!begins) co_return;
     const std::int64_t begin = me.now_ns();
     const std::uint64_t volume_before = me.book(how.in).volume_lots;
     const std::int64_t position_before = me.position(how.in);
@@ -60,7 +61,9 @@ behaviour execution(agent& me, execution_options how) {
         if (due > 0)
             take(me, how.in, how.side, domain::quantity_lots{static_cast<std::uint32_t>(due)}, how.reach_ticks);
         const bool is_late = how.kind != schedule_kind::pov && part > 2;  // the market does not give it
-        if (is_late || !co_await me.sleep(how.slice_ns)) co_return;
+        if (is_late) co_return;
+        const bool goes_on = co_await me.sleep(how.slice_ns);
+        if (!goes_on) co_return;
     }
     me.note("executed", static_cast<double>(done()));
 }

@@ -88,7 +88,8 @@ behaviour hawkes_flow(agent& me, hawkes_flow_options how) {
     for (;;) {
         const hawkes_process::event next = process.next(me.random());
         const std::int64_t at = begin + duration_ns(next.at * 1e9);
-        if (!co_await me.sleep(std::max<std::int64_t>(at - me.now_ns(), 0))) co_return;
+        const bool goes_on = co_await me.sleep(std::max<std::int64_t>(at - me.now_ns(), 0));
+        if (!goes_on) co_return;
         const side which = next.kind == 0 ? side::buy : side::sell;
         take(me, how.in, which, lots_between(me, how.lots_least, how.lots_most), how.reach_ticks);
     }
@@ -100,7 +101,8 @@ behaviour splitter(agent& me, splitter_options how) {
         const double drawn = std::min(me.random().pareto(1, how.pieces_alpha), how.pieces_max);
         for (auto left = static_cast<std::int64_t>(drawn); left > 0; --left) {
             take(me, how.in, which, domain::quantity_lots{static_cast<std::uint32_t>(how.lots)}, how.reach_ticks);
-            if (!co_await me.sleep(me.random().exponential(how.piece_interval_ns))) co_return;
+            const bool goes_on = co_await me.sleep(me.random().exponential(how.piece_interval_ns));
+            if (!goes_on) co_return;
         }
     }
 }

@@ -30,7 +30,8 @@ double centre_of(const book_view& book, double anchor) noexcept {
 
 behaviour ladder_maker(agent& me, ladder_options how) {
     // The first pause is random, so that several makers do not act in step.
-    if (!co_await me.sleep(me.random().uniform(0, static_cast<double>(how.refresh_ns) / 100 + 1))) co_return;
+    const bool goes_on = co_await me.sleep(me.random().uniform(0, static_cast<double>(how.refresh_ns) / 100 + 1));
+    if (!goes_on) co_return;
     std::vector<wanted_quote> quotes;
     while (!me.is_stopping()) {
         const book_view& book = me.book(how.in);

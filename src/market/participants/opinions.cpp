@@ -53,7 +53,8 @@ behaviour average_trader(agent& me, average_options how) {
     const double fast_weight = 2 / (how.short_count + 1);
     const double slow_weight = 2 / (how.long_count + 1);
     // The first pause is random, so that many of them do not act in step.
-    if (!co_await me.sleep(me.random().uniform(0, static_cast<double>(how.interval_ns)))) co_return;
+    const bool goes_on = co_await me.sleep(me.random().uniform(0, static_cast<double>(how.interval_ns)));
+    if (!goes_on) co_return;
     do {
         const book_view& book = me.book(how.in);
         if (!book.is_two_sided()) continue;

@@ -194,7 +194,8 @@ TEST(execution, follows_its_schedule) {
 behaviour offers_without_end(agent& me, domain::instrument_id in) {
     for (;;) {
         if (working_lots(me, in, side::sell) < 500) me.enter(limit(side::sell, ticks(100), lots(1'000)).on(in));
-        if (!co_await me.sleep(10 * ms)) co_return;
+        const bool goes_on = co_await me.sleep(10 * ms);
+        if (!goes_on) co_return;
     }
 }
 

@@ -127,13 +127,15 @@ void read_groups(const toml::table& root, const std::string& file, const link_ma
 
 behaviour run_timeline(agent& me, market& world, const std::vector<timeline_event>* events) {
     for (const timeline_event& each : *events) {
-        if (!co_await me.sleep(each.at_ns - me.now_ns())) co_return;
+        const bool goes_on = co_await me.sleep(each.at_ns - me.now_ns());
+        if (!goes_on) co_return;
         each.act(world, me);
     }
 }
 
 behaviour begin_later(agent& me, std::int64_t at_ns, std::function<behaviour(agent&)> make) {
-    if (!co_await me.sleep(at_ns)) co_return;
+    const bool goes_on = co_await me.sleep(at_ns);
+    if (!goes_on) co_return;
     co_await make(me);
 }
 
