@@ -22,7 +22,11 @@ struct diary {
 };
 
 behaviour sleeper(agent& me, diary* seen) {
-    while (co_await me.sleep(10 * ms)) seen->add(me.now_ns(), "woke");
+    bool woke = co_await me.sleep(10 * ms);
+    while (woke) {
+        seen->add(me.now_ns(), "woke");
+        woke = co_await me.sleep(10 * ms);
+    }
     seen->add(me.now_ns(), "stopped");
 }
 
