@@ -65,9 +65,10 @@ class shm_stream : public stream_socket {
 struct shm_options {
     shm_options() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
 
-    /// The capacities of a stream's rings, powers of two (asserted). A ring that fits the processor's cache is faster
-    /// than one that does not; one that is small makes its writer wait earlier.
+    /// The capacity of the ring to the server, a power of two (asserted). A ring that fits the processor's cache is
+    /// faster than one that does not; one that is small makes its writer wait earlier.
     std::size_t to_server_bytes = std::size_t{64} * 1024;
+    /// The capacity of the ring to the client, likewise.
     std::size_t to_client_bytes = std::size_t{128} * 1024;
     /// Handed out with each stream, for `shm_stream::follow`; outlives the acceptor. Null for none.
     const shm_broadcast* broadcast = nullptr;
