@@ -61,7 +61,7 @@ class Descriptions(unittest.TestCase):
         for name in subcommands_in():
             self.assertIn(f"\n.SS corro {name}\n", plain)
             for option in options_in(name):
-                if name not in ("lab", "simulate"):
+                if name not in ("lab", "market", "simulate"):  # programs of their own
                     self.assertRegex(plain, rf"(?m)^\.B .*{option}\b")
         self.assertIn("\n.SS corro journal verify\n", plain)
         if shutil.which("groff"):

@@ -17,6 +17,7 @@
 
 namespace corro::io {
 
+/// The memory that one process writes and others read, with its write position.
 class shm_broadcast {
  public:
     /// @param bytes  The capacity, a power of two within shm::ring_bytes_min and ring_bytes_max (asserted).
