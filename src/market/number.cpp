@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 namespace corro::market {
@@ -16,10 +17,10 @@ double scaled(double x, int n) noexcept {
     return x * std::bit_cast<double>(static_cast<std::uint64_t>(n + 1023) << 52U);
 }
 
-template <int Count>
+template <std::size_t Count>
 double polynomial(const double (&c)[Count], double x) noexcept {
     double sum = c[Count - 1];
-    for (int i = Count - 2; i >= 0; --i) sum = sum * x + c[i];
+    for (std::size_t i = Count - 1; i-- > 0;) sum = sum * x + c[i];
     return sum;
 }
 

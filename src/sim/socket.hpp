@@ -39,7 +39,7 @@ struct stored_datagram {
 
 /// Owned by its backend; a connection that nobody has accepted yet, by its acceptor.
 struct socket final : io::descriptor {
-    socket(io::context& on, backend& by, io::transport what) noexcept : descriptor(on), home(&by), kind(what) {}
+    socket(io::context& on, backend& at, io::transport what) noexcept : descriptor(on), home(&at), kind(what) {}
     ~socket() = default;
     socket(const socket&) = delete;
     socket& operator=(const socket&) = delete;

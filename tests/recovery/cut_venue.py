@@ -15,7 +15,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
 
-from running_exchange import CORRO, TIME_LIMIT_S
+from running_exchange import CORRO, TIME_LIMIT_S, free_ports
 from tearing_disk import TearingDisk
 
 SEED = int(os.environ.get("CORRO_SEED", "20240229"))
@@ -51,16 +51,16 @@ class Program:
 
 
 def start_venue(config, *options):
-    """@return The venue, and whether it listens: there from now on, where its clients look for it."""
-    venue = Program(os.path.join(os.path.dirname(config), "venue.said"), "serve", "--config", config, *options)
-    if not wait_for(lambda: "Ctrl-C closes it" in venue.words(), venue.process):
-        return venue, False
-    address = re.search(r"order entry +(\S+)", venue.words())[1]
+    """@return The venue, and whether it listens. It listens at one address, also when it starts again."""
     with open(config, encoding="utf-8") as file:
         text = file.read()
-    with open(config, "w", encoding="utf-8") as file:
-        file.write(re.sub(r'^listen = ".*"$', f'listen = "{address}"', text, count=1, flags=re.MULTILINE))
-    return venue, True
+    if re.search(r'^listen = "(.*)"$', text, flags=re.MULTILINE)[1] == "127.0.0.1:0":
+        # Not a port that the system gives out: between a kill and a start, a client's connection could take it.
+        text = re.sub(r'^listen = ".*"$', f'listen = "127.0.0.1:{free_ports(1)[0]}"', text, count=1, flags=re.MULTILINE)
+        with open(config, "w", encoding="utf-8") as file:
+            file.write(text)
+    venue = Program(os.path.join(os.path.dirname(config), "venue.said"), "serve", "--config", config, *options)
+    return venue, wait_for(lambda: "Ctrl-C closes it" in venue.words(), venue.process)
 
 
 def start_load(config, clients):
