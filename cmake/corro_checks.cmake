@@ -1,7 +1,5 @@
 # Tests of the sources themselves: includes, format, what must not compile, what must not configure. Included last.
 
-find_program(CORRO_PYTHON python3 REQUIRED)
-
 # corro_check(NAME COMMAND...): a script as a test; exit code 77 skips it.
 function(corro_check name)
   add_test(NAME checks/${name} COMMAND ${ARGN} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Sums up a ctest run from its JUnit file: failed tests, skipped tests with their reasons, and the three counts.
 
+A test skips itself by its exit code or by what it prints. One that ctest could not start has failed.
+
 The last line is `N passed, N failed, N skipped`. Exit code 0 only when nothing failed and something passed.
 """
 
@@ -18,6 +20,11 @@ def reason_of(output: str) -> str:
     return match.group(1) if match else "gave no reason"
 
 
+def skipped_itself(case: ElementTree.Element) -> bool:
+    message = case.find("skipped")
+    return case.get("status") == "disabled" or (message is not None and message.get("message", "").startswith("SKIP_"))
+
+
 def main(path: str) -> int:
     passed, failed, skipped = 0, [], []
     for case in ElementTree.parse(path).getroot().iter("testcase"):
@@ -25,8 +32,10 @@ def main(path: str) -> int:
         name = case.get("name", "").split("  # ")[0]  # GoogleTest appends the bytes of a parameter that it cannot print
         if case.find("failure") is not None or case.get("status") == "fail":
             failed.append(name)
-        elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
+        elif skipped_itself(case):
             skipped.append((name, reason_of(output)))
+        elif case.find("skipped") is not None or case.get("status") == "notrun":
+            failed.append(f"{name}: did not start")
         else:
             passed += 1
     for name, reason in skipped:

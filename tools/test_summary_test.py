@@ -24,6 +24,9 @@ no such file here
 SCRIPT = """<testcase name="a/script" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/><system-out>
 skipped: no tool</system-out></testcase>"""
 
+UNSTARTED = """<testcase name="a/unstarted" status="notrun"><skipped message="Unable to find executable"/><system-out>
+Unable to find executable: </system-out></testcase>"""
+
 
 def summary(*cases: str) -> tuple[int, list[str]]:
     with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
@@ -48,6 +51,12 @@ class TestSummary(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertEqual(lines[-1], "1 passed, 1 failed, 0 skipped")
         self.assertIn("FAILED: a/fails", lines)
+
+    def test_a_test_that_could_not_be_started_has_failed(self) -> None:
+        code, lines = summary(PASSED, UNSTARTED)
+        self.assertEqual(code, 1)
+        self.assertEqual(lines[-1], "1 passed, 1 failed, 0 skipped")
+        self.assertIn("FAILED: a/unstarted: did not start", lines)
 
     def test_a_run_in_which_nothing_passed_is_no_success(self) -> None:
         self.assertEqual(summary()[0], 1)
