@@ -17,7 +17,9 @@ market::behaviour buys_dips(market::agent& me) {
     const corro::domain::instrument_id in{1};
     int falls = 0;
     price_ticks before = corro::domain::no_price;
-    while (co_await me.until(market::next_trade(in))) {
+    for (;;) {
+        const bool goes_on = co_await me.until(market::next_trade(in));
+        if (!goes_on) co_return;
         const market::book_view now = me.book(in);
         falls = before != corro::domain::no_price && now.last < before ? falls + 1 : 0;
         before = now.last;

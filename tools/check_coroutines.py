@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
-"""Finds a coroutine that g++ 12 never resumes: a condition that awaits, in a function without local variables.
+"""Finds conditions that await where g++ 12 makes wrong code of them.
 
     check_coroutines.py [ROOT]        checks the tree below ROOT (default: the project)
     check_coroutines.py --self-test   proves on small samples that the rule catches what it should, and nothing else
 
-g++ 12 forgets to come back after `if (co_await work())` or `while (!co_await work())` when the coroutine declares no
-local variable. The cure is to name the result, `const bool worked = co_await work();`, and then to test the name. Any
-other variable of the same function body helps as well, so only bodies that declare none are reported.
+The cure is always to name the result, `const bool worked = co_await work();`, and then to test the name. Three rules:
+
+1. g++ 12 forgets to come back after `if (co_await work())` (`while`, `for` and `switch` likewise) when the coroutine
+   declares no local variable. Any variable of the same function body helps, so only bodies that declare none are reported.
+2. After a `continue` in `do { ... } while (co_await work());` g++ 12 skips the await and begins the body again, whatever is
+   declared. Every `do` loop that awaits in its condition is reported: the `continue` may come later.
+3. The behaviours of agents (functions that return `behaviour`) await in no condition at all, nor beside `&&`, `||` or `?`:
+   users copy them, and change them.
 """
 
 import pathlib
@@ -19,7 +24,11 @@ ROOTS = ("src", "apps", "examples", "lab", "tests")
 SUFFIXES = {".hpp", ".cpp"}
 
 # Macros of the tests that put their argument into an `if`.
-CONDITION = re.compile(r"\b(?:if|while|CORRO_REQUIRE)\s*\(")
+CONDITION = re.compile(r"\b(?:if|while|for|switch|CORRO_REQUIRE)\s*\(")
+# The end of a `do` loop; the condition of another `while` does not follow a brace of a block that `do` opened.
+END_OF_DO = re.compile(r"\}\s*while\s*\(")
+# The text before the body of a behaviour: a function's head, or the result of a lambda.
+BEHAVIOUR = re.compile(r"(?:\bbehaviour\s+[\w:]+\s*\([^{};]*\)\s*|->\s*(?:\w+::)*behaviour\s*)$")
 # The text before the brace of a block that is not the body of a function.
 BLOCK = re.compile(r"(?:\b(?:else|do|try)|\b(?:if|for|while|switch|catch)\s*(?:constexpr\s*)?)\s*$")
 NOT_A_FUNCTION = re.compile(r"\b(?:namespace|struct|class|union|enum)\b[^;{}()]*$|[=,(]\s*$|\breturn\s*$")
@@ -95,22 +104,46 @@ def own_text(text: str, start: int, end: int, functions: list[tuple[int, int]]) 
     return "".join(parts)
 
 
+def awaits(text: str) -> bool:
+    """Whether a condition or a statement awaits, outside of lambdas in it."""
+    return re.search(r"\bco_await\b", re.sub(r"\{[^{}]*\}", "", text)) is not None
+
+
+def innermost(pairs: list[tuple[int, int]], at: int) -> tuple[int, int] | None:
+    return max((pair for pair in pairs if pair[0] < at < pair[1]), default=None)
+
+
 def lines_at_fault(source: str) -> list[int]:
     text = without_comments_and_literals(source)
-    functions = [(start, end) for start, end, function in blocks(text) if function]
-    lines = []
+    all_blocks = blocks(text)
+    functions = [(start, end) for start, end, function in all_blocks if function]
+    behaviours = {start for start, _ in functions if BEHAVIOUR.search(text[max(0, start - 600) : start])}
+    places = set()
+
     for match in CONDITION.finditer(text):
         opened = match.end() - 1
-        condition = text[opened : closing(text, opened) + 1]
-        if not re.search(r"\bco_await\b", re.sub(r"\{[^{}]*\}", "", condition)):
+        around = innermost(functions, opened)
+        if around is None or not awaits(text[opened : closing(text, opened) + 1]):
             continue
-        around = [(start, end) for start, end in functions if start < opened < end]
-        if not around:
+        start, end = around
+        if start in behaviours or not DECLARATION.search(own_text(text, start, end, functions)):
+            places.add(match.start())
+
+    block_of_end = {end: start for start, end, _ in all_blocks}
+    for match in END_OF_DO.finditer(text):
+        start = block_of_end.get(match.start(), 0)
+        opened = match.end() - 1
+        if re.search(r"\bdo\s*$", text[:start][-40:]) and awaits(text[opened : closing(text, opened) + 1]):
+            places.add(text.index("while", match.start()))
+
+    for start, end in functions:
+        if start not in behaviours:
             continue
-        start, end = max(around)
-        if not DECLARATION.search(own_text(text, start, end, functions)):
-            lines.append(text.count("\n", 0, match.start()) + 1)
-    return lines
+        for statement in re.finditer(r"[^;{}]+", text[start + 1 : end]):
+            if awaits(statement.group()) and re.search(r"&&|\|\||\?", statement.group()):
+                places.add(start + 1 + statement.start() + len(statement.group()) - len(statement.group().lstrip()))
+
+    return sorted({text.count("\n", 0, place) + 1 for place in places})
 
 
 def check(root: pathlib.Path) -> int:
@@ -121,7 +154,7 @@ def check(root: pathlib.Path) -> int:
                 continue
             for line in lines_at_fault(path.read_text(encoding="utf-8")):
                 findings += 1
-                print(f"{path.relative_to(root)}:{line}: g++ 12 does not come back from this condition: name the result first")
+                print(f"{path.relative_to(root)}:{line}: g++ 12 makes wrong code of an await in such a condition: name the result first")
     print(f"check_coroutines: {findings} findings")
     return 1 if findings else 0
 
@@ -134,6 +167,16 @@ BAD = [
     "task<> f(x* on) {\n    CORRO_REQUIRE(co_await on->work());\n}\n",
     "task<> f(x* on) {\n    static constexpr int shared = 1;\n    if (co_await on->work(shared)) co_return;\n}\n",
     "task<> f(x* on) {\n    g([](int a) { const int b = a; return b; });\n    if (co_await on->work()) co_return;\n}\n",
+    "task<> f(x* on) {\n    for (; co_await on->work();) g();\n}\n",
+    "task<> f(x* on) {\n    switch (co_await on->work()) {\n        case 1: g();\n    }\n}\n",
+    "task<> f(x* on) {\n    int n = 0;\n    do {\n        if (g(++n)) continue;\n        h();\n    } while (co_await on->work());\n}\n",
+    "task<> f(x* on) {\n    int n = 0;\n    do {\n        while (g(++n)) {\n            h();\n        }\n    } while (n < 3 && co_await on->work());\n}\n",
+    "behaviour f(agent& me) {\n    int n = 0;\n    while (co_await me.sleep(1)) {\n        g(++n);\n    }\n}\n",
+    "market::behaviour f(market::agent& me) {\n    int n = 0;\n    for (; co_await me.sleep(1); ++n) g(n);\n}\n",
+    "inline behaviour f(agent& me) {\n    int n = 0;\n    if (co_await me.sleep(1)) g(n);\n}\n",
+    "behaviour f(agent& me) {\n    const bool goes_on = g() && co_await me.sleep(1);\n    if (!goes_on) co_return;\n}\n",
+    "behaviour f(agent& me) {\n    const bool goes_on = g() ? co_await me.sleep(1) : true;\n    if (!goes_on) co_return;\n}\n",
+    "void g() {\n    add([](agent& me) -> market::behaviour {\n        int n = 0;\n        while (co_await me.sleep(1)) h(++n);\n    });\n}\n",
 ]
 GOOD = [
     "task<> f(x* on) {\n    const bool done = co_await on->work();\n    if (done) co_return;\n}\n",
@@ -142,6 +185,11 @@ GOOD = [
     "task<> f(x* on) {\n    for (int i = 0; i < 3; ++i) {\n        if (co_await on->work()) co_return;\n    }\n}\n",
     "task<> f(x* on) {\n    // if (co_await on->work())\n    if (on->good()) co_await on->work();\n}\n",
     "task<> f(x* on) {\n    auto [a, b] = co_await pair();\n    while (co_await on->work(a, b)) g();\n}\n",
+    "task<> f(x* on) {\n    int n = 0;\n    do {\n        n += co_await on->work();\n    } while (n < 3);\n}\n",
+    "task<> f(x* on) {\n    int n = 0;\n    if (n == 0) {\n        g();\n    }\n    while (co_await on->work(n)) ++n;\n}\n",
+    "behaviour f(agent& me) {\n    for (;;) {\n        const bool goes_on = co_await me.sleep(1);\n        if (!goes_on) co_return;\n        g(a && b);\n    }\n}\n",
+    "behaviour f(agent& me) {\n    for (int i = 0; i < 3; ++i) {\n        static_cast<void>(co_await me.sleep(i));\n    }\n}\n",
+    "behaviour f(agent& me);\ntask<> g(x* on) {\n    int n = 0;\n    while (co_await on->work(n)) ++n;\n}\n",
 ]
 
 

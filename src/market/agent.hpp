@@ -4,7 +4,9 @@
 // Requests leave when its computing is done, and take time too.
 //
 //     market::behaviour trader(market::agent& me) {
-//         while (co_await me.sleep(me.random().exponential(1e9))) {
+//         for (;;) {
+//             const bool goes_on = co_await me.sleep(me.random().exponential(1e9));
+//             if (!goes_on) co_return;
 //             for (const known_order& each : me.orders()) me.cancel(each.number);
 //             const answer got = co_await me.enter(limit(me.random().side(), price_ticks{100}, quantity_lots{1}));
 //             ...

@@ -1,8 +1,15 @@
 // The coroutine of an agent: what it does, as straight-line code.
 //
 //     market::behaviour buys_now_and_then(market::agent& me) {
-//         while (co_await me.sleep(...)) me.enter(...);
+//         for (;;) {
+//             const bool goes_on = co_await me.sleep(...);
+//             if (!goes_on) co_return;
+//             me.enter(...);
+//         }
 //     }
+//
+// A result is named before it is tested, as here: where conditions await, g++ 12 makes wrong code of some loops and of
+// some functions (CONTRIBUTING.md, rule 8 of coroutines).
 //
 // A behaviour starts when its market starts. It waits with the awaitables of its agent (market/agent.hpp), and may
 // await another behaviour, which then runs to its end. It takes the agent by reference: the agent outlives it.

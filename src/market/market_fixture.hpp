@@ -74,7 +74,9 @@ struct event_list final : market_observer {
 
 /// What a noisy agent does: orders, amends and cancels at random.
 inline behaviour noisy(agent& me, domain::instrument_id in, std::int64_t mean_ns) {
-    while (co_await me.sleep(me.random().exponential(static_cast<double>(mean_ns)))) {
+    for (;;) {
+        const bool goes_on = co_await me.sleep(me.random().exponential(static_cast<double>(mean_ns)));
+        if (!goes_on) co_return;
         const double what = me.random().unit();
         if (what < 0.3 && !me.orders().empty()) {
             me.cancel(me.orders()[me.random().below(me.orders().size())].number);

@@ -9,7 +9,9 @@ namespace corro::market {
 
 behaviour common_zero_intelligence(agent& me, domain::instrument_id in, std::int64_t low, std::int64_t high,
                                    std::int64_t step_ns) {
-    while (co_await me.sleep(me.random().exponential(static_cast<double>(step_ns)))) {
+    for (;;) {
+        const bool goes_on = co_await me.sleep(me.random().exponential(static_cast<double>(step_ns)));
+        if (!goes_on) co_return;
         if (!me.orders().empty()) {
             const known_order& live = me.orders().front();
             if (live.state == order_state::open) me.cancel(live.number);
@@ -23,7 +25,9 @@ behaviour common_zero_intelligence(agent& me, domain::instrument_id in, std::int
 }
 
 behaviour common_maker(agent& me, domain::instrument_id in, std::int64_t bid, std::int64_t ask, std::int64_t step_ns) {
-    while (co_await me.sleep(step_ns)) {
+    for (;;) {
+        const bool goes_on = co_await me.sleep(step_ns);
+        if (!goes_on) co_return;
         for (std::size_t i = 0; i < me.orders().size(); ++i) {
             if (me.orders()[i].state == order_state::open) me.cancel(me.orders()[i].number);
         }

@@ -22,7 +22,9 @@ behaviour noise(agent& me, noise_options how) {
     // Each action ends a resting order with this probability, so that lives have the mean of the options.
     const double ends = how.interval_ns / (how.interval_ns + how.life_ns);
     std::vector<request_number> ended;
-    while (co_await me.sleep(me.random().exponential(how.interval_ns))) {
+    for (;;) {
+        const bool goes_on = co_await me.sleep(me.random().exponential(how.interval_ns));
+        if (!goes_on) co_return;
         ended.clear();
         for (const known_order& each : me.orders()) {
             if (each.state == order_state::open && me.random().chance(ends)) ended.push_back(each.number);
@@ -51,7 +53,9 @@ behaviour zero_intelligence(agent& me, zero_intelligence_options how) {
     std::ranges::sort(values, std::greater());
     std::int64_t noted = 0;
     me.note("private_value", 0);
-    while (co_await me.sleep(me.random().exponential(how.interval_ns))) {
+    for (;;) {
+        const bool goes_on = co_await me.sleep(me.random().exponential(how.interval_ns));
+        if (!goes_on) co_return;
         const std::int64_t position = me.position(how.in);
         if (position != noted) {
             noted = position;
@@ -96,19 +100,23 @@ behaviour hawkes_flow(agent& me, hawkes_flow_options how) {
 }
 
 behaviour splitter(agent& me, splitter_options how) {
-    while (co_await me.sleep(me.random().exponential(how.pause_ns))) {
+    for (;;) {
+        const bool goes_on = co_await me.sleep(me.random().exponential(how.pause_ns));
+        if (!goes_on) co_return;
         const side which = me.random().side();
         const double drawn = std::min(me.random().pareto(1, how.pieces_alpha), how.pieces_max);
         for (auto left = static_cast<std::int64_t>(drawn); left > 0; --left) {
             take(me, how.in, which, domain::quantity_lots{static_cast<std::uint32_t>(how.lots)}, how.reach_ticks);
-            const bool goes_on = co_await me.sleep(me.random().exponential(how.piece_interval_ns));
-            if (!goes_on) co_return;
+            const bool continues = co_await me.sleep(me.random().exponential(how.piece_interval_ns));
+            if (!continues) co_return;
         }
     }
 }
 
 behaviour spoofer(agent& me, spoofer_options how) {
-    while (co_await me.sleep(me.random().exponential(how.pause_ns))) {
+    for (;;) {
+        const bool goes_on = co_await me.sleep(me.random().exponential(how.pause_ns));
+        if (!goes_on) co_return;
         const book_view& book = me.book(how.in);
         if (!book.is_two_sided()) continue;
         const side wanted = me.random().side();  // to trade; the layers stand on this side and push the price to it

@@ -107,7 +107,9 @@ option_value black_76(bool is_call, double future, double strike, double years, 
 behaviour options_maker(agent& me, options_maker_options how) {
     const double future_tick = static_cast<double>(me.rules(how.future).tick_size.value);
     constexpr double year_ns = 365.25 * 86'400e9;
-    while (co_await me.sleep(how.refresh_ns)) {
+    for (;;) {
+        const bool goes_on = co_await me.sleep(how.refresh_ns);
+        if (!goes_on) break;
         const book_view underlying = me.book(how.future);
         if (!underlying.is_two_sided()) continue;
         const double future = underlying.mid() * future_tick;  // in billionths of the currency, as strikes

@@ -26,7 +26,9 @@ std::int64_t room_of(const agent& me, domain::instrument_id in, side which, std:
 
 behaviour value_trader(agent& me, value_options how) {
     double estimate = how.fundamental->at(0);
-    while (co_await me.sleep(me.random().exponential(how.interval_ns))) {
+    for (;;) {
+        const bool goes_on = co_await me.sleep(me.random().exponential(how.interval_ns));
+        if (!goes_on) co_return;
         const double seen = how.fundamental->at(me.now_ns()) + me.random().normal(0, how.observation_deviation_ticks);
         estimate += 0.5 * (seen - estimate);
         cancel_open(me, how.in);
@@ -53,9 +55,11 @@ behaviour average_trader(agent& me, average_options how) {
     const double fast_weight = 2 / (how.short_count + 1);
     const double slow_weight = 2 / (how.long_count + 1);
     // The first pause is random, so that many of them do not act in step.
-    const bool goes_on = co_await me.sleep(me.random().uniform(0, static_cast<double>(how.interval_ns)));
-    if (!goes_on) co_return;
-    do {
+    std::int64_t pause_ns = duration_ns(me.random().uniform(0, static_cast<double>(how.interval_ns)));
+    for (;;) {
+        const bool goes_on = co_await me.sleep(pause_ns);
+        if (!goes_on) co_return;
+        pause_ns = how.interval_ns;
         const book_view& book = me.book(how.in);
         if (!book.is_two_sided()) continue;
         const double mid = book.mid();
@@ -66,7 +70,7 @@ behaviour average_trader(agent& me, average_options how) {
         const side which = (fast > slow) == how.follows ? side::buy : side::sell;
         const std::int64_t lots = std::min(how.lots, room_of(me, how.in, which, how.position_max));
         if (lots > 0) take(me, how.in, which, lots_of(lots), how.reach_ticks);
-    } while (co_await me.sleep(how.interval_ns));
+    }
 }
 
 behaviour latency_arbitrageur(agent& me, latency_arbitrage_options how) {
