@@ -18,14 +18,19 @@ constexpr std::size_t resend_bytes = 64U * 1024;
 }  // namespace
 
 void fix_session::take_answers() noexcept {
-    if (delivery() != gateway::answer_delivery::live || session_ == nullptr || !session_->may_send()) return;
-    if (store_->next_answer() > shared_.answers.detailed_count(id())) return;
-    const fix::instant now = fix::moment_on(shared_.context);
+    put_answers();
     output_ready_.set();
-    while (store_->next_answer() <= shared_.answers.detailed_count(id())) {
+}
+
+// The caller sees to it that they are written.
+void fix_session::put_answers() noexcept {
+    if (delivery() != gateway::answer_delivery::live || session_ == nullptr || !session_->may_send()) return;
+    if (!has_answers_left()) return;
+    const fix::instant now = fix::moment_on(shared_.context);
+    while (has_answers_left()) {
         if (session_->output().size() > shared_.options.output_buffer_bytes) {
             if (peer_is_behind_) return cut(end_reason::slow_consumer);
-            return;  // the writer goes on with the others, which are in the log
+            return;  // the others are in the log
         }
         const std::uint64_t before = store_->next_answer();
         put_answer(now);
@@ -46,8 +51,8 @@ void fix_session::put_answer(fix::instant now) noexcept {
 }
 
 void fix_session::flush() noexcept {
-    take_answers();
-    if (!send_now()) output_ready_.set();
+    put_answers();
+    if (!send_now() || has_answers_left()) output_ready_.set();
 }
 
 // Writes what is there without a turn of the loop, if that is possible now; false when the writer must do it.
@@ -78,7 +83,7 @@ io::task<void> fix_session::write_pending() {
 // at once, so that the session may go on while it is written.
 io::task<bool> fix_session::drain() {
     while (true) {
-        take_answers();
+        put_answers();
         if (written_ == writing_.size()) {
             writing_.clear();
             written_ = 0;

@@ -1,7 +1,9 @@
 // From the bytes of a session to commands in the queue.
+#include <array>
 #include <cstring>
 #include <span>
 
+#include "domain/prefetch_hint.hpp"
 #include "fix/codec/tags.hpp"
 #include "fix/net/connection.hpp"
 #include "fix_gateway/fix_session.hpp"
@@ -29,7 +31,7 @@ io::task<void> fix_session::read_requests() {
         if (input_begin_ != 0) {
             std::memmove(input_.data(), input_.data() + input_begin_, input_end_ - input_begin_);
             input_end_ -= input_begin_;
-            input_begin_ = 0;
+            input_begin_ = prefetched_ = 0;
         }
         const std::span<std::byte> room = std::as_writable_bytes(std::span(input_).subspan(input_end_));
         io::io_result read;
@@ -49,6 +51,7 @@ io::task<void> fix_session::read_requests() {
 
 // Takes the messages that have come. Each needs room in the queue, and for what it causes.
 io::task<bool> fix_session::take_at_hand() {
+    fix::instant now = fix::moment_on(shared_.context);
     while (!is_over() && !is_ending()) {
         const bool has_kept = session_->has_kept();
         const std::string_view received(input_.data() + input_begin_, input_end_ - input_begin_);
@@ -64,8 +67,9 @@ io::task<bool> fix_session::take_at_hand() {
             bool has_room = co_await wait_until_written();
             if (has_room) has_room = co_await gateway::wait_for_room(&shared_.commands);
             if (!has_room) co_return false;
+            now = fix::moment_on(shared_.context);
         }
-        const fix::instant now = fix::moment_on(shared_.context);
+        if (!has_kept && input_begin_ >= prefetched_ && frame.bytes != received.size()) prefetch_ahead();
         if (has_kept) {
             if (const auto kept = session_->take_kept(now)) act_on(*kept, now);
         } else {
@@ -76,11 +80,32 @@ io::task<bool> fix_session::take_at_hand() {
             continue;
         const bool taken = co_await submit_waiting();
         if (!taken) co_return false;
+        now = fix::moment_on(shared_.context);
     }
     // A Logout must be answered soon, and an answered TestRequest brings the next Heartbeat nearer.
     if (session_->next_time() < wakes_at_) time_changed_.set();
     if (!session_->output().empty() || session_->is_resending()) output_ready_.set();
     co_return true;
+}
+
+// What the requests at hand will need is fetched for several at once, before the first of them is executed.
+void fix_session::prefetch_ahead() noexcept {
+    if (!shared_.commands.calls_consumer()) return;
+    std::array<domain::prefetch_hint, domain::prefetch_hints_max> coming;
+    std::size_t count = 0;
+    std::size_t at = input_begin_;
+    for (std::size_t frames = 0; frames < coming.size(); ++frames) {
+        const std::string_view received(input_.data() + at, input_end_ - at);
+        const fix::frame_result frame = fix::next_frame(received, fix::message_bytes_max_default);
+        if (frame.state != fix::frame_state::complete) break;
+        at += frame.bytes;
+        if (!read_prefetch_hint(received, frame, shared_.instruments, coming[count])) continue;
+        coming[count].account = owner();
+        coming[count].session = id();
+        ++count;
+    }
+    prefetched_ = at;
+    if (count > 1) shared_.commands.expect(std::span(coming).first(count));
 }
 
 // A peer that does not read what its messages cause is not read from.

@@ -84,6 +84,7 @@ class fix_session final : public gateway::session, public gateway::conversation 
     // From bytes to commands.
     [[nodiscard]] io::task<void> read_requests();
     [[nodiscard]] io::task<bool> take_at_hand();
+    void prefetch_ahead() noexcept;
     [[nodiscard]] io::task<bool> wait_until_written();
     void act_on(fix::taken what, fix::instant now);
     [[nodiscard]] bool owes_too_much() const noexcept {
@@ -110,7 +111,12 @@ class fix_session final : public gateway::session, public gateway::conversation 
     [[nodiscard]] io::task<void> write_pending();
     [[nodiscard]] io::task<bool> drain();
     [[nodiscard]] io::task<counted> count();
+    void put_answers() noexcept;
     void put_answer(fix::instant now) noexcept;
+    /// Answers that are in the log and not in the output. @pre There is a store.
+    [[nodiscard]] bool has_answers_left() const noexcept {
+        return store_->next_answer() <= shared_.answers.detailed_count(id());
+    }
     [[nodiscard]] bool send_now() noexcept;
     void cut(gateway::end_reason why) noexcept;
     void lose() noexcept;
@@ -127,6 +133,7 @@ class fix_session final : public gateway::session, public gateway::conversation 
     std::vector<char> input_;
     std::size_t input_begin_ = 0;
     std::size_t input_end_ = 0;
+    std::size_t prefetched_ = 0;            ///< end of the messages that were looked at ahead
     std::vector<domain::command> waiting_;  ///< of a message that asks for several, which the queue has not taken yet
 
     std::string writing_;                                ///< what was taken out of the session's output

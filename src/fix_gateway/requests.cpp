@@ -2,7 +2,10 @@
 
 #include <optional>
 
+#include "fix/codec/frame.hpp"
+#include "fix/codec/values.hpp"
 #include "fix_gateway/multileg_request.hpp"
+#include "fix_gateway/order_names.hpp"
 #include "fix_gateway/positions.hpp"
 #include "fix_gateway/quote_requests.hpp"
 #include "fix_gateway/request_reader.hpp"
@@ -203,6 +206,38 @@ request_problem read_request(const fix::field_index& message, symbols& instrumen
         default: return unsupported_type;
     }
     return r.problem();
+}
+
+bool read_prefetch_hint(std::string_view received, const fix::frame_result& frame, symbols& instruments,
+                        domain::prefetch_hint& into) noexcept {
+    constexpr std::string_view type_field = "35=D|";
+    const std::string_view body = received.substr(0, frame.body_end).substr(frame.body_begin);
+    if (body.size() < type_field.size() || body[type_field.size() - 1] != fix::soh) return false;
+    const char type = body[type_field.size() - 2];
+    if (type != 'D' && type != 'F' && type != 'G') return false;
+    into.enters = type == 'D';
+    const std::string_view name_field = into.enters ? "11=" : "41=";
+    bool has_name = false;
+    bool has_instrument = into.enters;
+    for (std::size_t at = 0; at < body.size() && !(has_name && has_instrument);) {
+        const std::size_t end = body.find(fix::soh, at);
+        const std::string_view field = body.substr(at, end - at);
+        at = end + 1;
+        if (field.starts_with(name_field)) {
+            const auto name = order_name(field.substr(name_field.size()));
+            if (!name) return false;
+            into.client_order = *name;
+            has_name = true;
+        } else if (field.starts_with("34=")) {
+            into.request = static_cast<std::uint32_t>(fix::unsigned_value(field.substr(3)).value_or(0));
+        } else if (!has_instrument && field.starts_with("55=")) {
+            const domain::instrument* const found = instruments.find(field.substr(3));
+            if (found == nullptr) return false;
+            into.instrument = found->id;
+            has_instrument = true;
+        }
+    }
+    return has_name;
 }
 
 }  // namespace corro::fix_gateway

@@ -13,7 +13,9 @@
 #include <string_view>
 
 #include "domain/command.hpp"
+#include "domain/prefetch_hint.hpp"
 #include "fix/codec/field_index.hpp"
+#include "fix/codec/frame.hpp"
 #include "fix_gateway/fix_version.hpp"
 #include "fix_gateway/symbols.hpp"
 
@@ -50,6 +52,12 @@ struct request_commands {
 [[nodiscard]] constexpr bool may_have_several(std::string_view message_type) noexcept {
     return message_type == "i" || message_type == "Z";
 }
+
+/// What NewOrderSingle (D), OrderCancelRequest (F) and OrderCancelReplaceRequest (G) will need: the order's name, and
+/// the instrument of one that exists. Nothing of the message is checked. Account and session are left to the caller.
+/// @return  False for other types, and without a name.
+[[nodiscard]] bool read_prefetch_hint(std::string_view received, const fix::frame_result& frame, symbols& instruments,
+                                      domain::prefetch_hint& into) noexcept;
 
 /// Reads a message that asks for one command: NewOrderSingle (D), NewOrderMultileg (AB), OrderCancelRequest (F),
 /// OrderCancelReplaceRequest (G), OrderStatusRequest (H), OrderMassStatusRequest (AF), OrderMassCancelRequest (q),

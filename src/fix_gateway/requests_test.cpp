@@ -60,6 +60,34 @@ outcome read(std::string_view type, std::string_view body, fix_version version =
 
 constexpr std::string_view sound_order = "11=17|55=ESZ6|54=2|38=50|40=2|44=6000.25|";
 
+TEST(fix_requests, foresee_the_order_that_they_name) {
+    const wire::instrument_table table = instruments_of_test();
+    symbols known(table);
+    domain::prefetch_hint seen;
+    const auto hint = [&](const std::string& body) {
+        const std::string text = fix::testing::framed(body);
+        seen = {};
+        return read_prefetch_hint(text, fix::next_frame(text, fix::message_bytes_max_default), known, seen);
+    };
+    ASSERT_TRUE(hint("35=D|34=9|11=17|55=ESZ6|"));
+    EXPECT_EQ(seen.client_order.value, 17U);
+    EXPECT_EQ(seen.request, 9U);
+    EXPECT_TRUE(seen.enters);
+    for (const std::string type : {"F", "G"}) {
+        ASSERT_TRUE(hint("35=" + type + "|34=10|11=18|41=17|55=ESH7|"));
+        EXPECT_EQ(seen.client_order.value, 17U);
+        EXPECT_EQ(seen.instrument.value, 4U);
+        EXPECT_FALSE(seen.enters);
+    }
+    EXPECT_FALSE(hint("35=D|34=9|55=ESZ6|")) << "no name";
+    EXPECT_FALSE(hint("35=D|34=9|11=|")) << "no name";
+    EXPECT_FALSE(hint("35=F|34=9|11=17|55=ESZ6|")) << "it names no order";
+    EXPECT_FALSE(hint("35=F|34=9|41=17|55=NONE|"));
+    EXPECT_FALSE(hint("35=0|34=9|11=17|"));
+    EXPECT_FALSE(hint("35=AB|34=9|11=17|"));
+    EXPECT_FALSE(hint("35=D|"));
+}
+
 TEST(fix_requests, a_new_order_becomes_ticks_and_lots) {
     const auto [problem, c] = read("D", sound_order);
     ASSERT_FALSE(problem.is_there());

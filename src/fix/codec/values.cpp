@@ -97,6 +97,11 @@ std::optional<std::int64_t> steps_of(decimal value, decimal step) noexcept {
 }
 
 decimal shortened(decimal value) noexcept {
+    // Prices in billionths have many zeros: four at a time at first.
+    while (value.digits >= 4 && value.mantissa % 10'000 == 0) {
+        value.mantissa /= 10'000;
+        value.digits = static_cast<std::uint8_t>(value.digits - 4);
+    }
     while (value.digits != 0 && value.mantissa % 10 == 0) {
         value.mantissa /= 10;
         --value.digits;
