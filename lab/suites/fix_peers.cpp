@@ -59,6 +59,11 @@ void implement_session(registry& into, const std::string& subject, const std::st
                            return rate_of(send_orders(how, port, 200).run);
                        });
     }
+    into.implement("fix", "venue_order_to_report_polling_p50", subject, [dictionary](const run_parameters& how) {
+        const std::uint16_t port = free_port();
+        const quickfix::server server(port, dictionary);
+        return order_to_report(send_orders(how, port, 1, {}, idle_thread::polls));
+    });
 }
 
 void implement_messages(registry& into, const std::string& action, const std::string& dictionary) {

@@ -34,6 +34,13 @@ void declare_fix(registry& into) {
         2);
     into.declare(
         "fix",
+        {{"venue_order_to_report_polling_p50", "ns", better::lower,
+          "the same with a client that polls for the report and does not sleep, for all subjects: the median. Only "
+          "the venue is woken by the kernel, and the venue that polls is not"},
+         {"venue_order_to_report_polling_p99", "ns", better::lower, "the same: the P99"}},
+        2);
+    into.declare(
+        "fix",
         {{"venue_outstanding_200", "/s", better::higher, "the same with 200 orders outstanding: reports per second"}},
         2);
     into.declare(

@@ -13,7 +13,6 @@
 #include "fix/net/initiator.hpp"
 #include "fix/session/message_store.hpp"
 #include "fix/session/session.hpp"
-#include "io/loop/context.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/net/tcp.hpp"
 #include "io/task/block_on.hpp"
@@ -230,9 +229,15 @@ std::uint16_t free_port() {
     return port->local_endpoint()->port();
 }
 
+io::context_options options_of(io::platform& machine, idle_thread idle) {
+    io::context_options options(machine);
+    if (idle == idle_thread::polls) options.busy_poll = std::chrono::seconds(1);
+    return options;
+}
+
 fix_orders send_orders(const run_parameters& how, std::uint16_t port, std::size_t outstanding,
-                       std::string_view password) {
-    io::context context;
+                       std::string_view password, idle_thread client) {
+    io::context context(options_of(io::default_platform(), client));
     order_client trading(how, outstanding);
     fix::memory_store store;
     fix::initiator_options options;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "fix/codec/message_writer.hpp"
+#include "io/loop/context.hpp"
 #include "lab/measurement.hpp"
 
 namespace corro::lab {
@@ -41,15 +42,24 @@ class fix_server {
 /// A port on 127.0.0.1 that is free now.
 [[nodiscard]] std::uint16_t free_port();
 
-/// Logs on, keeps this number of orders outstanding, and logs out. The client is Corro's for all subjects.
-/// @throws wrong_result when a report is missing, or is of another order.
+/// What a thread does while nothing has arrived.
+enum class idle_thread : std::uint8_t {
+    sleeps,  ///< the kernel wakes it
+    polls,   ///< it asks the kernel again and again, and uses a processor
+};
+
+/// What a client of a session has seen.
 struct fix_orders {
     std::uint64_t reports_count = 0;
     timed_run run;
 };
+/// Logs on, keeps this number of orders outstanding, and logs out. The client is Corro's for all subjects.
 /// @param password  Password (554) of the Logon; empty for none.
+/// @throws wrong_result when a report is missing, or is of another order.
 [[nodiscard]] fix_orders send_orders(const run_parameters& how, std::uint16_t port, std::size_t outstanding,
-                                     std::string_view password = {});
+                                     std::string_view password = {}, idle_thread client = idle_thread::sleeps);
+/// The options of a context whose thread does this.
+[[nodiscard]] io::context_options options_of(io::platform& machine, idle_thread idle);
 
 /// The nanoseconds of one operation, of the fastest batch of `count` operations.
 template <class Batch>

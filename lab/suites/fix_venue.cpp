@@ -61,8 +61,8 @@ node::configuration configuration_of(std::optional<journal::durability> durabili
 /// The venue in a thread of its own, as the peers are.
 class venue_thread final : public fix_server {
  public:
-    venue_thread(io::platform* kind, std::optional<journal::durability> durability)
-        : context_(io::context_options(*kind)),
+    venue_thread(io::platform* kind, std::optional<journal::durability> durability, idle_thread idle)
+        : context_(options_of(*kind, idle)),
           exchange_(context_, configuration_of(durability, folder_.path())),
           close_(context_) {
         io::block_on(context_, exchange_.start());
@@ -95,14 +95,23 @@ class venue_thread final : public fix_server {
     std::thread thread_;
 };
 
+void implement_latency(registry& into, const std::string& subject, io::platform* kind,
+                       std::optional<journal::durability> durability, idle_thread idle) {
+    const auto implement = [&](const char* row, idle_thread client) {
+        into.implement("fix", row, subject, [kind, durability, idle, client](const run_parameters& how) {
+            const venue_thread venue(kind, durability, idle);
+            return order_to_report(send_orders(how, venue.port(), 1, password(), client));
+        });
+    };
+    implement("venue_order_to_report_p50", idle_thread::sleeps);
+    implement("venue_order_to_report_polling_p50", idle_thread::polls);
+}
+
 void implement_orders(registry& into, const std::string& subject, io::platform* kind,
                       std::optional<journal::durability> durability) {
-    into.implement("fix", "venue_order_to_report_p50", subject, [kind, durability](const run_parameters& how) {
-        const venue_thread venue(kind, durability);
-        return order_to_report(send_orders(how, venue.port(), 1, password()));
-    });
+    implement_latency(into, subject, kind, durability, idle_thread::sleeps);
     into.implement("fix", "venue_outstanding_200", subject, [kind, durability](const run_parameters& how) {
-        const venue_thread venue(kind, durability);
+        const venue_thread venue(kind, durability, idle_thread::sleeps);
         return rate_of(send_orders(how, venue.port(), 200, password()).run);
     });
 }
@@ -124,7 +133,10 @@ void declare_fix_venue(registry& into) {
 }
 
 void implement_fix_venue(registry& into) {
-    for (const corro_backend& by : corro_backends()) implement_orders(into, by.subject + "_venue", by.kind, {});
+    for (const corro_backend& by : corro_backends()) {
+        implement_orders(into, by.subject + "_venue", by.kind, {});
+        implement_latency(into, by.subject + "_venue_polling", by.kind, {}, idle_thread::polls);
+    }
     const corro_backend first = corro_backends().front();
     for (const journal::durability mode : {journal::durability::group, journal::durability::each}) {
         implement_orders(into, fmt::format("{}_venue_{}", first.subject, journal::name_of(mode)), first.kind, mode);
