@@ -151,6 +151,7 @@ void fix_session::start(const fix::field_index& logon) {
     fix::session_settings settings;
     settings.side = fix::session_side::acceptor;
     settings.logon_timeout = shared_.options.logon_timeout;
+    settings.checks_structure = true;
     fix::session_identity& names = settings.identity;
     names.begin_string = logon.begin_string();
     names.sender_comp_id = shared_.fix.comp_id;

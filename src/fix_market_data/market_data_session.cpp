@@ -76,6 +76,7 @@ bool market_data_session::read_names() {
     fix::session_settings settings;
     settings.side = fix::session_side::acceptor;
     settings.logon_timeout = logon_timeout;
+    settings.checks_structure = true;
     settings.messages_kept_max = messages_kept_max;
     settings.bytes_kept_max = bytes_kept_max;
     fix::session_identity& names = settings.identity;

@@ -4,6 +4,7 @@
 //
 // The committed corpus: src/fix/fuzz_corpus/codec
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -16,6 +17,7 @@
 #include "fix/codec/group.hpp"
 #include "fix/codec/message_writer.hpp"
 #include "fix/codec/values.hpp"
+#include "fix/dictionary/structure.hpp"
 #include "fix/session/schedule.hpp"
 #include "fix/session/signed_logon.hpp"
 
@@ -66,6 +68,26 @@ void try_values(std::string_view text) {
     }
 }
 
+/// Whether this tag is there twice, searched in the plain way.
+bool repeats(const field_index& index, std::uint32_t tag) {
+    return std::ranges::count(index.fields(), tag, &field::tag) > 1;
+}
+
+// What the quick look lets pass has no tag twice that the close look would find.
+void try_structure(const field_index& index) {
+    const auto problem = check_structure(index);
+    bool is_any_repeated = false;
+    for (const field& each : index.fields()) is_any_repeated = is_any_repeated || repeats(index, each.tag);
+    CORRO_ASSERT(!is_any_repeated || index.may_repeat());
+    if (!problem) return;
+    CORRO_ASSERT(problem->tag != 0);
+    if (problem->reason == reject_reason::tag_appears_twice) {
+        CORRO_ASSERT(repeats(index, problem->tag) || problem->tag <= 10);
+    } else {
+        CORRO_ASSERT(index.find(problem->tag) != nullptr);
+    }
+}
+
 void try_message(std::string_view received, const frame_result& frame) {
     field_index index(200);
     const auto problem = index.index(received, frame);
@@ -82,6 +104,7 @@ void try_message(std::string_view received, const frame_result& frame) {
     }
     group_reader group(index, {0, index.fields().size()}, legs);
     for (auto entry = group.next(); entry; entry = group.next()) CORRO_ASSERT(entry->begin < entry->end);
+    if (!problem) try_structure(index);
     if (problem || index.begin_string().size() > begin_string_bytes_max) return;
     std::vector<char> room(received.size() + 256);
     message_writer writer(room, index.begin_string());

@@ -228,6 +228,18 @@ void field_index::note_bad(std::uint32_t tag, std::size_t begin, std::size_t end
     into.has_equals = !is_whole || tag != 0;
 }
 
+// As many slots are taken as there are fields.
+bool field_index::may_repeat() const noexcept {
+    static_assert(slots_count % block_bytes == 0 && sizeof(slots_[0]) == 1);
+    if (count_ > slotted_max) return true;
+    std::size_t free = 0;
+    for (std::size_t block = 0; block < slots_count; block += block_bytes) {
+        const char* const slots = reinterpret_cast<const char*>(slots_.data() + block);
+        free += static_cast<std::size_t>(std::popcount(find_in_block(slots, '\0')));
+    }
+    return slots_count - free != count_;
+}
+
 const field* field_index::search(std::uint32_t tag, std::size_t from) const noexcept {
     return find(tag, {from, count_});
 }

@@ -127,6 +127,8 @@ class field_index {
         const field* const found = find(tag);
         return found != nullptr ? std::optional(value(*found)) : std::nullopt;
     }
+    /// Whether a tag may be there twice. False: none is.
+    [[nodiscard]] bool may_repeat() const noexcept;
     /// The first field with this tag among some.
     [[nodiscard]] const field* find(std::uint32_t tag, field_range among) const noexcept;
 

@@ -151,6 +151,8 @@ void script_player::configure(std::string_view settings) {
             settings_.style = value == "quickfix" ? session_style::quickfix : session_style::corro;
         } else if (name == "dictionary") {
             settings_.checked_by = rules_by_name(value);
+        } else if (name == "structure") {
+            settings_.checks_structure = is_yes(value);
         } else if (name == "kept") {
             settings_.messages_kept_max = number;
         } else if (name == "schedule") {

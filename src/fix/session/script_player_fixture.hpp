@@ -5,8 +5,9 @@
 //   script NAME                 begins one
 //   clause TEXT                 the rule that it tests, and where it stands
 //   with NAME=VALUE ...         settings: side, begin_string, heartbeat, reset_on_logon, reset_on_logout,
-//                               reset_on_disconnect, next_expected, tolerance, kept, sub_ids, style, dictionary (yes,
-//                               user_fields, fixt), schedule (HH:MM-HH:MM, UTC); and the numbers before: sent, received
+//                               reset_on_disconnect, next_expected, tolerance, kept, sub_ids, style, structure,
+//                               dictionary (yes, user_fields, fixt), schedule (HH:MM-HH:MM, UTC); and the numbers
+//                               before: sent, received
 //   connect                     the connection is there
 //   send BODY                   the peer sends a message. Missing fields 49, 52 and 56 are added
 //   send_from A B BODY          the same with other CompIDs

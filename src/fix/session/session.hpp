@@ -158,6 +158,7 @@ class session {
 
     // session_taking.cpp
     taken dispatch(const std::optional<message_problem>& indexed, instant now);
+    [[nodiscard]] std::optional<message_problem> checked(const std::optional<message_problem>& indexed) noexcept;
     [[nodiscard]] bool has_sound_header(instant now);
     [[nodiscard]] bool has_right_names() const;
     void take_duplicate(instant now);
@@ -173,6 +174,7 @@ class session {
     void count(std::uint64_t number);
     void forget_refused();
     void reject_as(reject_reason why, std::uint32_t tag, instant now);
+    void put_invalid_tag();
 
     // session_quickfix.cpp
     taken dispatch_as_quickfix(const std::optional<message_problem>& indexed, instant now);

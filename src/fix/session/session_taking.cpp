@@ -4,6 +4,7 @@
 
 #include "fix/codec/tags.hpp"
 #include "fix/codec/values.hpp"
+#include "fix/dictionary/structure.hpp"
 #include "fix/session/session.hpp"
 #include "fix/session/session_words.hpp"
 
@@ -55,12 +56,11 @@ taken session::dispatch(const std::optional<message_problem>& indexed, instant n
     const bool is_to_be_kept = where == place::ahead && kind != session_message::sequence_reset &&
                                kind != session_message::resend_request && kind != session_message::logout;
     const std::optional<message_problem> problem =
-        validator_ && !is_to_be_kept && (where != place::behind || kind == session_message::sequence_reset)
-            ? validator_->check(message_)
-            : indexed;
+        !is_to_be_kept && (where != place::behind || kind == session_message::sequence_reset) ? checked(indexed)
+                                                                                              : indexed;
     // These three count whatever their place: they are how two ends find back to one number.
     if (kind == session_message::sequence_reset && message_.get(tag::gap_fill_flag) != "Y") {
-        if (problem && validator_) {
+        if (problem && (validator_ || settings_.checks_structure)) {
             reject(*problem, now);
         } else {
             take_sequence_reset(now);
@@ -112,6 +112,14 @@ taken session::dispatch(const std::optional<message_problem>& indexed, instant n
     }
     count(number_);
     return taken::by_session;
+}
+
+// @param indexed  What the index has found.
+std::optional<message_problem> session::checked(const std::optional<message_problem>& indexed) noexcept {
+    if (validator_) return validator_->check(message_);
+    // A Reject that is rejected could go back and forth without an end.
+    if (indexed || !settings_.checks_structure || message_.message_type() == "3") return indexed;
+    return check_structure(message_);
 }
 
 // The fields without which no message has a place in the session.
@@ -233,7 +241,7 @@ taken session::take_logon(instant now) {
         fail("The session is closed at this time", now);
         return taken::by_session;
     }
-    if (validator_ && !has_sound_logon(now)) return taken::by_session;
+    if (!has_sound_logon(now)) return taken::by_session;
     const auto interval_text = message_.get(tag::heart_bt_int);
     const auto interval = interval_text ? unsigned_value(*interval_text) : std::nullopt;
     constexpr std::uint64_t heartbeat_max = 86'400;
@@ -272,11 +280,12 @@ taken session::take_logon(instant now) {
 
 // A Logon is not rejected: there is no session yet that a Reject could belong to.
 bool session::has_sound_logon(instant now) {
-    if (const std::optional<message_problem> problem = validator_->check(message_)) {
+    if (const std::optional<message_problem> problem = checked(std::nullopt)) {
         fail("Logon (A): " + std::string(words_for(problem->reason)) + ", tag " + std::to_string(problem->tag), now);
         return false;
     }
-    validator_->set_default_version(message_.get(tag::default_appl_ver_id).value_or(std::string_view()));
+    if (validator_)
+        validator_->set_default_version(message_.get(tag::default_appl_ver_id).value_or(std::string_view()));
     return true;
 }
 
@@ -385,11 +394,30 @@ void session::reject_as(reject_reason why, std::uint32_t tag, instant now) {
     writer_.put(tag::ref_seq_num, number_);
     writer_.put(tag::text, words_for(why));
     if (!is_before_4_2(settings_.identity.begin_string)) {
-        if (tag != 0) writer_.put(tag::ref_tag_id, tag);
+        if (tag != 0) {
+            writer_.put(tag::ref_tag_id, tag);
+        } else if (why == reject_reason::invalid_tag) {
+            put_invalid_tag();
+        }
         writer_.put(tag::ref_msg_type, message_.message_type());
         writer_.put(tag::session_reject_reason, static_cast<unsigned>(why));
     }
     emit(now);
+}
+
+// RefTagID (371) is a number, also one that is no tag.
+void session::put_invalid_tag() {
+    constexpr std::size_t digits_max = 9;
+    for (const bad_field& each : message_.bad_fields()) {
+        if (each.tag != 0) continue;
+        const std::string_view text = message_.tag_text(each);
+        const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
+        const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+        if (!digits.empty() && digits.size() <= digits_max && std::ranges::all_of(digits, is_digit)) {
+            writer_.put(tag::ref_tag_id, text);
+        }
+        return;
+    }
 }
 
 void session::reject_business(std::uint32_t reason, std::string_view text, instant now) {

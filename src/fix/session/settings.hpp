@@ -63,6 +63,10 @@ struct session_settings {
     std::optional<session_schedule> schedule;
     std::size_t messages_kept_max = 1'024;      ///< behind a gap; those beyond are dropped, and come with the resend
     std::size_t bytes_kept_max = 1024U * 1024;  ///< the same in bytes
+    /// Without a dictionary: whether the peer's messages are rejected for the order of their fields, for tags that are
+    /// there twice, and for groups that count other than they have. @see check_structure. QuickFIX's style has no such
+    /// check.
+    bool checks_structure = false;
     /// The dictionaries that the peer's messages are checked against; nullptr: the application checks them. May be
     /// shared by any number of sessions.
     std::shared_ptr<const validation> checked_by;

@@ -1,0 +1,102 @@
+// Messages that break a rule of the session level, at the gateway: each is rejected with its reason, is counted, and
+// has no effect. In virtual time.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fix_gateway/fix_venue_fixture.hpp"
+#include "io/testing/test_require.hpp"
+
+namespace corro::fix_gateway {
+namespace {
+
+using testing::fix_venue;
+
+/// What a client sends, and the fields of the Reject behind Text (58).
+struct bad_message {
+    const char* body;
+    const char* reject;
+};
+
+const std::vector<bad_message>& bad_messages() {
+    static const std::vector<bad_message> all{
+        // 13: tag appears more than once
+        {"35=D|11=1|55=TEST|54=1|38=1|40=2|40=1|44=1|", "371=40|372=D|373=13|"},
+        {"35=D|11=1|11=2|55=TEST|54=1|38=1|40=2|44=1|", "371=11|372=D|373=13|"},
+        {"35=F|11=2|41=1|41=3|55=TEST|54=1|", "371=41|372=F|373=13|"},
+        {"35=G|11=2|41=1|55=TEST|54=1|38=1|40=2|44=1|44=2|", "371=44|372=G|373=13|"},
+        {"35=S|117=1|55=TEST|134=1|132=1|134=2|", "371=134|372=S|373=13|"},
+        {"35=D|20004=1|20004=2|11=1|55=TEST|54=1|38=1|40=1|", "371=20004|372=D|373=13|"},
+        {"35=D|11=1|55=TEST|54=1|38=1|40=2|44=1|2964=1|2964=2|", "371=2964|372=D|373=13|"},
+        {"35=D|11=1|55=TEST|54=1|38=1|40=2|44=1|58=a|58=b|", "371=58|372=D|373=13|"},
+        // 14: tag specified out of required order
+        {"35=D|11=1|55=TEST|54=1|38=1|40=2|44=1|97=N|", "371=97|372=D|373=14|"},
+        {"35=D|89=x|11=1|55=TEST|54=1|38=1|40=2|44=1|", "371=11|372=D|373=14|"},
+        // 16: incorrect NumInGroup count
+        {"35=D|11=1|55=TEST|54=1|38=1|40=2|44=1|386=3|336=1|336=2|", "371=386|372=D|373=16|"},
+        {"35=D|11=1|55=TEST|54=1|38=1|40=2|44=1|453=1|448=a|452=1|448=b|", "371=453|372=D|373=16|"},
+        {"35=D|11=1|55=TEST|54=1|38=1|40=2|44=1|453=2147483648|448=a|452=1|", "371=453|372=D|373=16|"},
+        {"35=i|117=1|296=2|302=1|295=1|299=1|55=TEST|", "371=296|372=i|373=16|"},
+        {"35=i|117=1|296=1|302=1|295=2|299=1|55=TEST|", "371=295|372=i|373=16|"},
+        {"35=Z|117=1|298=1|295=2|55=TEST|", "371=295|372=Z|373=16|"},
+        {"35=AB|11=1|54=1|38=1|40=2|44=1|555=3|600=A|624=1|600=B|624=2|", "371=555|372=AB|373=16|"},
+        {"35=c|320=1|321=0|555=3|600=A|624=1|600=B|624=2|", "371=555|372=c|373=16|"},
+        // 2: tag not defined for this message type
+        {"35=D|11=1|41=2|55=TEST|54=1|38=1|40=2|44=1|", "371=41|372=D|373=2|"},
+        {"35=S|117=1|55=TEST|134=1|132=1|11=2|", "371=11|372=S|373=2|"},
+        {"35=0|55=TEST|", "371=55|372=0|373=2|"},
+        {"35=1|112=x|36=2|", "371=36|372=1|373=2|"},
+        // 4: tag specified without a value; 0: invalid tag number
+        {"35=D|11=|55=TEST|54=1|38=1|40=2|44=1|", "371=11|372=D|373=4|"},
+        {"35=D|11=1|55=TEST|54=1|38=1|40=2|44=1|58=|", "371=58|372=D|373=4|"},
+        {"35=0|0=x|", "371=0|372=0|373=0|"},
+        {"35=D|11=1|55=TEST|54=1|38=1|40=2|44=1|abc=1|", "372=D|373=0|"},
+        // 1, 5, 6: missing, out of range, of another form
+        {"35=D|11=1|55=TEST|54=1|40=2|44=1|", "371=38|372=D|373=1|"},
+        {"35=D|11=1|55=TEST|54=9|38=1|40=2|44=1|", "371=54|372=D|373=5|"},
+        {"35=D|11=1|55=TEST|54=1|38=1|40=2|44=1|59=X|", "371=59|372=D|373=5|"},
+        {"35=D|11=1|55=TEST|54=1|38=+200.00|40=2|44=1|", "371=38|372=D|373=6|"},
+        {"35=D|11=1|55=TEST|54=1|38=1|40=2|44=1e2|", "371=44|372=D|373=6|"},
+        {"35=D|11=1|55=TEST|54=12|38=1|40=2|44=1|", "371=54|372=D|373=6|"},
+        {"35=D|11=1|55=TEST|54=1|38=1|40=2|44=1|59=6|126=tomorrow|", "371=126|372=D|373=6|"},
+    };
+    return all;
+}
+
+TEST(fix_rejects, each_reason_of_the_session_level) {
+    testing::run_on_context([](io::context* here) -> io::task<> {
+        fix_venue venue(*here);
+        const auto client = co_await venue.log_on("ALICE", 1);
+        std::uint64_t number = 2;
+        for (const bad_message& each : bad_messages()) {
+            const std::string answer = co_await client->ask(each.body);
+            const std::string expected = "35=3|34=" + std::to_string(number) + "|45=" + std::to_string(number) + "|58=";
+            EXPECT_EQ(answer.substr(0, expected.size()), expected) << each.body;
+            EXPECT_TRUE(answer.ends_with(std::string("|") + each.reject)) << each.body << ": " << answer;
+            ++number;
+        }
+        // None had an effect, and what is right goes on.
+        const std::string orders = co_await client->ask("35=AF|584=all|585=7|");
+        EXPECT_NE(orders.find("|911=0|"), std::string::npos) << orders;
+        const std::string entered = co_await client->ask(
+            "35=D|11=1|453=2|448=a|447=D|452=1|448=b|452=3|55=TEST|54=1|38=1|40=2|44=1|386=1|336=1|5001=x|");
+        EXPECT_TRUE(entered.starts_with("35=8|")) << entered;
+        EXPECT_NE(entered.find("|39=0|"), std::string::npos) << entered;
+        co_await venue.close();
+    });
+}
+
+// What the index finds, and what is in the header, too.
+TEST(fix_rejects, a_field_of_the_header_that_is_there_twice) {
+    testing::run_on_context([](io::context* here) -> io::task<> {
+        fix_venue venue(*here);
+        const auto client = co_await venue.log_on("ALICE", 1);
+        const std::string answer = co_await client->ask("35=0|34=2|");
+        EXPECT_EQ(answer, "35=3|34=2|45=2|58=Tag appears more than once|371=34|372=0|373=13|");
+        co_await venue.close();
+    });
+}
+
+}  // namespace
+}  // namespace corro::fix_gateway
