@@ -7,7 +7,8 @@
 
 namespace corro::market {
 
-/// Agents of a market, and commands on their way to the venue at a time: half of the slots of the schedule each.
+/// Agents of a market, and commands on their way to the venue at a time: half of the slots of the schedule each. A
+/// request beyond them throws std::runtime_error.
 inline constexpr std::uint32_t agents_max = schedule::slots_max / 2;
 inline constexpr std::uint32_t flights_max = schedule::slots_max / 2;
 

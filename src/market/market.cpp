@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <stdexcept>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -267,7 +268,11 @@ domain::command& market::prepare(agent& from, bool is_tracked) {
         free_flight_ = flights_[place].next_free;
     } else {
         place = static_cast<std::uint32_t>(flights_.size());
-        CORRO_ASSERT(place < flights_max, "fewer than flights_max commands are on their way");
+        if (place >= flights_max) {
+            throw std::runtime_error(std::to_string(flights_max) +
+                                     " requests are on their way to the venue at once: lengthen the pauses of agents, "
+                                     "or shorten delays");
+        }
         flights_.emplace_back();
     }
     flight& taken = flights_[place];

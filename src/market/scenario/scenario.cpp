@@ -23,6 +23,19 @@ bool contains(const Range& all, const Value& value, Member member = {}) {
 using node::configuration_error;
 using node::table_reader;
 
+/// The latest start: a week later is still a time.
+constexpr std::int64_t start_ns_max = 7'258'118'400'000'000'000;  // 2200-01-01
+/// Of a lot. The fees of some 90 million lots are below 2^63.
+constexpr std::int64_t fee_nano_max = 100'000'000'000;
+constexpr const char* used_twice = "is used twice; expected another name";
+
+/// A name that is not empty.
+std::string read_name(table_reader& r, std::string_view key) {
+    std::string name = r.text(key);
+    if (name.empty()) r.fail(key, "expected a name");
+    return name;
+}
+
 void read_market(table_reader& r, scenario& into) {
     into.name = r.text("name");
     if (into.name.empty() ||
@@ -35,6 +48,7 @@ void read_market(table_reader& r, scenario& into) {
     into.seed = r.number("seed", 1, 0, INT64_MAX);
     market_options& o = into.options;
     if (const domain::time_ns start = r.time("start"); start.value != 0) o.start_ns = start.value;
+    if (o.start_ns > start_ns_max) r.fail("start", "expected a time from 1970 to 2199");
     o.orders_max = static_cast<std::uint32_t>(r.number("orders_max", o.orders_max, 1, 100'000'000));
     o.times.gateways_count = static_cast<std::uint32_t>(r.number("gateways", 1, 1, 1'000));
     o.times.gateway = read_delay(r, "gateway_time", delay());
@@ -45,21 +59,28 @@ void read_market(table_reader& r, scenario& into) {
 void read_fees(const toml::table& root, const std::string& file, scenario& into) {
     into.options.fees.resize(into.options.instruments.size());
     const scenario_names names{&into};
+    std::set<std::size_t> has_fee;
     node::read_array(root, "fee", file, [&](table_reader& r) {
         const domain::instrument_id of = names.instrument(r, "instrument");
         const auto index =
             static_cast<std::size_t>(std::ranges::find(into.options.instruments, of, &domain::instrument::id) -
                                      into.options.instruments.begin());
-        into.options.fees[index] = {.maker = r.decimal("maker"), .taker = r.decimal("taker")};
+        if (!has_fee.insert(index).second) r.fail("instrument", "has a [[fee]] already; expected one for each");
+        const auto amount = [&r](std::string_view key) {
+            const std::int64_t nano = r.decimal(key);
+            if (nano < -fee_nano_max || nano > fee_nano_max) r.fail(key, "expected a decimal from -100 to 100");
+            return nano;
+        };
+        into.options.fees[index] = {.maker = amount("maker"), .taker = amount("taker")};
         r.finish();
     });
 }
 
 void read_fundamentals(const toml::table& root, const std::string& file, scenario& into) {
     node::read_array(root, "fundamental", file, [&](table_reader& r) {
-        const std::string name = r.text("name");
+        const std::string name = read_name(r, "name");
         if (contains(into.fundamentals, name, &std::pair<std::string, oracle_options>::first)) {
-            r.fail("name", "is used twice");
+            r.fail("name", used_twice);
         }
         oracle_options o;
         o.start_ticks = r.real("start_ticks", -many, many);
@@ -70,7 +91,7 @@ void read_fundamentals(const toml::table& root, const std::string& file, scenari
         o.jump_deviation_ticks = r.real("jump_deviation_ticks", 0, 0, 1e6);
         o.step_ns = r.duration_ns("step", 10'000'000, 1'000, 3'600'000'000'000);
         if (into.duration_ns / o.step_ns > 100'000'000)
-            r.fail("step", "is too short: more than 100,000,000 in the duration");
+            r.fail("step", "expected at most 100,000,000 steps in the duration: lengthen the step");
         r.finish();
         into.fundamentals.emplace_back(name, std::move(o));
     });
@@ -81,14 +102,14 @@ using link_map = std::map<std::string, std::shared_ptr<const link>>;
 link_map read_links(const toml::table& root, const std::string& file) {
     link_map all;
     node::read_array(root, "link", file, [&](table_reader& r) {
-        const std::string name = r.text("name");
+        const std::string name = read_name(r, "name");
         const delay both = read_delay(r, "delay", delay());
         const delay request = read_delay(r, "request", both);
         const delay answer = read_delay(r, "answer", both);
         const delay data = read_delay(r, "market_data", answer);
         const auto made = std::make_shared<const link>(request, answer, data, r.flag("in_order", true));
         r.finish();
-        if (!all.emplace(name, made).second) r.fail("name", "is used twice");
+        if (!all.emplace(name, made).second) r.fail("name", used_twice);
     });
     return all;
 }
@@ -98,13 +119,12 @@ void read_groups(const toml::table& root, const std::string& file, const link_ma
     std::uint64_t agents_count = 0;
     node::read_array(root, "agents", file, [&](table_reader& r) {
         agent_group g;
-        g.name = r.text("group");
-        if (g.name.empty()) r.fail("group", "expected a name");
-        if (contains(into.groups, g.name, &agent_group::name)) r.fail("group", "is used twice");
+        g.name = read_name(r, "group");
+        if (contains(into.groups, g.name, &agent_group::name)) r.fail("group", used_twice);
         g.kind = r.text("kind");
         g.count = static_cast<std::uint32_t>(r.number("count", 1, 1, 1'000'000));
         agents_count += g.count;
-        if (agents_count > 1'000'000) r.fail("count", "makes more than 1,000,000 agents in all");
+        if (agents_count > 1'000'000) r.fail("count", "expected at most 1,000,000 agents in all groups");
         if (const std::string name = r.text("link", ""); !name.empty()) {
             std::vector<std::string> known;
             for (const auto& [each, way] : links) known.push_back(each);
@@ -167,6 +187,10 @@ domain::instrument_id scenario_names::instrument_or_first(table_reader& r, std::
     return made->options.instruments.front().id;
 }
 
+const domain::instrument& scenario_names::rules(domain::instrument_id of) const {
+    return *std::ranges::find(made->options.instruments, of, &domain::instrument::id);
+}
+
 std::string scenario_names::fundamental(table_reader& r, std::string_view key, bool is_needed) const {
     const std::string name = is_needed ? r.text(key) : r.text(key, "");
     if (name.empty() && !is_needed) return name;
@@ -198,7 +222,7 @@ delay read_delay(table_reader& r, std::string_view key, const delay& otherwise) 
         }
         const std::int64_t least = t.duration_ns("least", 0, 0, link_delay_ns_max);
         const std::int64_t most = t.duration_ns("most", 0, link_delay_ns_max);
-        if (least > most) t.fail("least", "is above most");
+        if (least > most) t.fail("least", "expected at most the value of most");
         if (kind == "uniform") made = delay::uniform(least, most);
         if (kind == "lognormal") {
             const std::int64_t median = t.duration_ns("median", 1, link_delay_ns_max);

@@ -43,7 +43,7 @@ side side_in(table_reader& r, std::string_view key) {
     return text == "buy" ? side::buy : side::sell;
 }
 void check_order(table_reader& r, std::string_view key, double least, double most, std::string_view other) {
-    if (least > most) r.fail(key, fmt::format("is above {}", other));
+    if (least > most) r.fail(key, fmt::format("expected at most the value of {}", other));
 }
 
 /// A maker of behaviours that are the same for all agents of the group.
@@ -169,6 +169,7 @@ group_maker read_latency_arbitrage(table_reader& r, const scenario_names& names)
     latency_arbitrage_options how;
     how.in = names.instrument(r, "instrument");
     how.leader = names.instrument(r, "leader");
+    if (how.leader == how.in) r.fail("leader", "is the instrument itself; expected another one");
     how.edge_ticks = positive(r, "edge_ticks", how.edge_ticks);
     how.lots = lots(r, "lots", how.lots);
     how.position_max = lots(r, "position_max", how.position_max);
@@ -180,6 +181,12 @@ group_maker read_spread_arbitrage(table_reader& r, const scenario_names& names) 
     how.spread = names.instrument(r, "spread");
     how.near = names.instrument(r, "near");
     how.far = names.instrument(r, "far");
+    const auto has_leg = [legs = names.rules(how.spread).legs_used()](domain::instrument_id of) {
+        return std::ranges::find(legs, of, &domain::leg::instrument) != legs.end();
+    };
+    if (how.near == how.far || !has_leg(how.near) || !has_leg(how.far)) {
+        r.fail("spread", "expected an instrument of kind \"spread\" with near and far as its legs");
+    }
     how.edge_ticks = positive(r, "edge_ticks", how.edge_ticks);
     how.lots = lots(r, "lots", how.lots);
     how.position_max = lots(r, "position_max", how.position_max);
@@ -221,10 +228,13 @@ group_maker read_optimal_maker(table_reader& r, const scenario_names& names, boo
 group_maker read_options_maker(table_reader& r, const scenario_names& names) {
     options_maker_options how;
     how.future = names.instrument(r, "future");
+    if (names.rules(how.future).kind == domain::instrument_kind::option) {
+        r.fail("future", "is an option; expected the instrument that hedges");
+    }
     for (const domain::instrument& each : names.made->options.instruments) {
         if (each.kind == domain::instrument_kind::option) how.options.push_back(each.id);
     }
-    if (how.options.empty()) r.fail("kind", "quotes options, and no [[instrument]] of the file has kind = \"option\"");
+    if (how.options.empty()) r.fail("kind", "quotes options: expected an [[instrument]] of kind \"option\"");
     how.refresh_ns = duration(r, "refresh", how.refresh_ns);
     how.volatility = r.real("volatility", how.volatility, 0.001, 10);
     how.skew = r.real("skew", how.skew, -10, 10);

@@ -87,11 +87,11 @@ void read_latency(table_reader& r, std::int64_t at_ns, scenario& into) {
         if (index == all.first) before = g.way;
         index += g.count;
     }
-    if (before == nullptr) r.fail("group", "has no link whose delays could change");
+    if (before == nullptr) r.fail("group", "has no delays that could change; give its agents a link");
     const auto storm = std::make_shared<const link>(before->request.scaled(factor), before->answer.scaled(factor),
                                                     before->market_data.scaled(factor), before->in_order);
     if (storm->market_data.most_ns() > link_delay_ns_max || storm->request.most_ns() > link_delay_ns_max) {
-        r.fail("factor", "makes a delay of more than a minute");
+        r.fail("factor", "expected a factor that makes no delay longer than a minute");
     }
     into.options.reach_ns = std::max(into.options.reach_ns, storm->market_data.most_ns());
     const auto change = [all](std::shared_ptr<const link> way) {

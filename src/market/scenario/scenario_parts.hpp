@@ -17,6 +17,8 @@ struct scenario_names {
     [[nodiscard]] domain::instrument_id instrument(node::table_reader& r, std::string_view key) const;
     /// Without the key: the first instrument.
     [[nodiscard]] domain::instrument_id instrument_or_first(node::table_reader& r, std::string_view key) const;
+    /// @pre An instrument of the file.
+    [[nodiscard]] const domain::instrument& rules(domain::instrument_id of) const;
     /// The name of a fundamental, or an empty text.
     [[nodiscard]] std::string fundamental(node::table_reader& r, std::string_view key, bool is_needed) const;
 };

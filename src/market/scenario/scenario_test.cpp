@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -107,6 +109,23 @@ TEST(scenario, is_read_and_runs) {
     EXPECT_EQ(again->digest(), world->digest());
 }
 
+/// FILE:LINE: KEY: SENTENCE, where the line is that of the key, or that of the table that lacks it.
+void expect_position(const std::string& error, const std::string& text) {
+    static const std::regex form("bad\\.toml:([0-9]+): ([a-z_.]+): (.+)");
+    std::smatch parts;
+    ASSERT_TRUE(std::regex_match(error, parts, form)) << error;
+    std::istringstream lines(text);
+    std::string line;
+    for (int i = std::stoi(parts[1]); i > 0; --i) ASSERT_TRUE(std::getline(lines, line)) << error;
+    const std::string key = parts[2].str();
+    const std::string last = key.substr(key.rfind('.') + 1);
+    if (parts[3].str() == "is missing") {
+        EXPECT_TRUE(line.starts_with("[") || line.find('{') != std::string::npos) << error << "\nat: " << line;
+        return;
+    }
+    EXPECT_NE(line.find(last), std::string::npos) << error << "\nat: " << line;
+}
+
 struct bad_file {
     std::string from;
     std::string to;
@@ -131,7 +150,7 @@ TEST(scenario, names_the_line_and_the_key_of_every_error) {
         {"\"5s\"", "\"5s\"\nstart = \"today\"", ":4: market.start: expected a time"},
         {"\"uniform\"", "\"normal\"", ":5: market.engine_time.kind: expected one of: uniform, lognormal"},
         {"least = \"1us\", most = \"3us\"", "least = \"4us\", most = \"3us\"",
-         ":5: market.engine_time.least: is above most"},
+         ":5: market.engine_time.least: expected at most the value of most"},
         {"kind = \"uniform\", least = \"1us\", most = \"3us\"", "kind = \"samples\", ns = []",
          ":5: market.engine_time.ns: expected a list of durations"},
         {"\"ONE\"\ntick", "\"\"\ntick", "instrument.symbol: expected 1 to"},
@@ -145,7 +164,7 @@ TEST(scenario, names_the_line_and_the_key_of_every_error) {
         {"volatility_ticks = 0.5", "volatility_ticks = 0.5\nstep = \"1ns\"",
          ":23: fundamental.step: expected a duration"},
         {"volatility_ticks = 0.5", "volatility_ticks = 0", "event.sigmas: the fundamental has no volatility"},
-        {"[[link]]", "[[link]]\nname = \"far\"\n[[link]]", "link.name: is used twice"},
+        {"[[link]]", "[[link]]\nname = \"far\"\n[[link]]", "link.name: is used twice; expected another name"},
         {"sigma = 0.5", "sigma = 0", ":26: link.delay.sigma: expected a number from 0.001"},
         {"median = \"2ms\", ", "", ":26: link.delay.median: is missing"},
         {"most = \"1s\"", "most = \"2m\"", ":26: link.delay.most: expected a duration"},
@@ -159,7 +178,8 @@ TEST(scenario, names_the_line_and_the_key_of_every_error) {
         {"interval = \"50ms\"", "intervall = \"50ms\"",
          ":33: agents.intervall: is not a key of this table; did you mean \"interval\"?"},
         {"interval = \"50ms\"", "market_share = 1.5", ":33: agents.market_share: expected a number from 0 to 1"},
-        {"interval = \"50ms\"", "lots_least = 9\nlots_most = 3", ":33: agents.lots_least: is above lots_most"},
+        {"interval = \"50ms\"", "lots_least = 9\nlots_most = 3",
+         ":33: agents.lots_least: expected at most the value of lots_most"},
         {"interval = \"50ms\"", "instrument = \"TWO\"", ":33: agents.instrument: expected one of: ONE"},
         {"interval = \"50ms\"", "compute = \"fast\"", ":33: agents.compute: expected a duration in quotes"},
         {"fundamental = \"value\"\ninterval", "interval", "agents.fundamental: is missing"},
@@ -168,7 +188,7 @@ TEST(scenario, names_the_line_and_the_key_of_every_error) {
         {"same_side = 1", "same_side = 4", ":46: agents.terms: each event causes 1.125 others"},
         {"decay_per_second = 4", "decay_per_second = 0", ":46: agents.terms.decay_per_second: expected a number"},
         {"kind = \"hawkes\"", "kind = \"options_maker\"\nfuture = \"ONE\"",
-         "no [[instrument]] of the file has kind = \"option\""},
+         "agents.kind: quotes options: expected an [[instrument]] of kind \"option\""},
         {"at = \"2s\"", "at = \"6s\"", ":49: event.at: expected a duration from 0"},
         {"at = \"2s\"\n", "", "event.at: is missing"},
         {"kind = \"phase\"", "kind = \"pause\"", ":50: event.kind: expected one of: fat_finger, kill_switch"},
@@ -178,23 +198,82 @@ TEST(scenario, names_the_line_and_the_key_of_every_error) {
         {"kind = \"phase\"\nphase = \"halted\"", "kind = \"withdraw\"\ngroup = \"noise\"\ncount = 11",
          ":52: event.count: expected a number from 1 to 10"},
         {"kind = \"phase\"\nphase = \"halted\"", "kind = \"latency\"\ngroup = \"value\"\nfactor = 2\nlength = \"1s\"",
-         ":51: event.group: has no link"},
+         ":51: event.group: has no delays that could change; give its agents a link"},
         {"kind = \"phase\"\nphase = \"halted\"",
          "kind = \"latency\"\ngroup = \"noise\"\nfactor = 1000\nlength = \"1s\"",
-         ":52: event.factor: makes a delay of more than a minute"},
+         ":52: event.factor: expected a factor that makes no delay longer than a minute"},
         {"kind = \"phase\"\nphase = \"halted\"", "kind = \"fat_finger\"\nside = \"long\"\nlots = 5",
          ":51: event.side: expected one of: buy, sell"},
         {"sigmas = 20", "sigmas = 20\nticks = 3", ":58: event.ticks: expected either ticks or sigmas"},
         {"sigmas = 20", "sigmas = 20\nforce = 3", ":58: event.force: is not a key of this table"},
+        {"\"5s\"", "\"5s\"\nstart = 2300-01-01T00:00:00Z", ":4: market.start: expected a time from 1970 to 2261"},
+        {"\"5s\"", "\"5s\"\nstart = 2250-01-01T00:00:00Z", ":4: market.start: expected a time from 1970 to 2199"},
+        {"\"5s\"", "\"5s\"\nstart = 1969-12-31T23:59:59Z", ":4: market.start: expected a time from 1970 to 2261"},
+        {"\"5s\"", "\"5s\"\norders_max = 0", ":4: market.orders_max: expected a number from 1"},
+        {"\"5s\"", "\"5s\"\nseed = -1", ":4: market.seed: expected a number from 0"},
+        {"\"5s\"", "\"5s\"\nabout = 7", ":4: market.about: expected a text in quotes"},
+        {"\"1us\"", "\"2m\"", ":4: market.gateway_time: expected a duration from 0"},
+        {"id = 1", "id = 0", ":8: instrument.id: expected a number from 1"},
+        {"[[fee]]", "[[instrument]]\nid = 1\nsymbol = \"TWO\"\ntick_size = \"1\"\n[[fee]]",
+         ":15: instrument.id: is used twice"},
+        {"[[fee]]", "[[instrument]]\nid = 2\nsymbol = \"ONE\"\ntick_size = \"1\"\n[[fee]]",
+         ":16: instrument.symbol: is used twice"},
+        {"taker = \"0.03\"", "taker = \"100.01\"", ":17: fee.taker: expected a decimal from -100 to 100"},
+        {"taker = \"0.03\"", "taker = \"three\"", ":17: fee.taker: "},
+        {"[[fundamental]]", "[[fee]]\ninstrument = \"ONE\"\nmaker = \"0\"\ntaker = \"0\"\n[[fundamental]]",
+         ":20: fee.instrument: has a [[fee]] already; expected one for each"},
+        {"[[fundamental]]\nname = \"value\"", "[[fundamental]]\nname = \"\"", ":20: fundamental.name: expected a name"},
+        {"[[link]]", "[[fundamental]]\nname = \"value\"\nstart_ticks = 1\n[[link]]",
+         ":25: fundamental.name: is used twice; expected another name"},
+        {"[[link]]\nname = \"far\"", "[[link]]\nname = \"\"", ":25: link.name: expected a name"},
+        {"least = \"1ms\"", "least = \"2s\"", ":26: link.delay.least: expected at most the value of most"},
+        {"\"lognormal\"", "\"exponential\"", "link.delay.mean: is missing"},
+        {"[[agents]]\ngroup = \"noise\"", "[[agents]]\ngroup = \"\"", ":29: agents.group: expected a name"},
+        {"interval = \"50ms\"", "depth_ticks = nan", ":33: agents.depth_ticks: expected a number from 0"},
+        {"interval = \"50ms\"", "clock_drift_most_ppm = 20_000",
+         ":33: agents.clock_drift_most_ppm: expected a number from 0"},
+        {"kind = \"value\"\ncount = 4\nfundamental = \"value\"", "kind = \"vwap\"\ncurve = [0, 0]",
+         ":38: agents.curve: expected a list of expected volumes with a positive sum"},
+        {"kind = \"value\"\ncount = 4\nfundamental = \"value\"", "kind = \"twap\"\nduration = \"1s\"\nslice = \"2s\"",
+         ":39: agents.slice: expected at most the value of duration"},
+        {"kind = \"value\"\ncount = 4\nfundamental = \"value\"", "kind = \"pov\"\nparticipation = 1",
+         ":38: agents.participation: expected a number from 0.001 to 0.9"},
+        {"kind = \"value\"\ncount = 4\nfundamental = \"value\"", "kind = \"twap\"\nside = \"long\"",
+         ":38: agents.side: expected one of: buy, sell"},
+        {"kind = \"value\"\ncount = 4\nfundamental = \"value\"", "kind = \"momentum\"\nshort_count = 9\nlong_count = 3",
+         ":38: agents.short_count: expected at most the value of long_count"},
+        {"kind = \"value\"\ncount = 4\nfundamental = \"value\"",
+         "kind = \"latency_arbitrage\"\ninstrument = \"ONE\"\nleader = \"ONE\"",
+         ":39: agents.leader: is the instrument itself; expected another one"},
+        {"kind = \"value\"\ncount = 4\nfundamental = \"value\"",
+         "kind = \"spread_arbitrage\"\nspread = \"ONE\"\nnear = \"ONE\"\nfar = \"ONE\"",
+         ":38: agents.spread: expected an instrument of kind \"spread\""},
+        {"base_per_second = 2", "base_per_second = 0", ":45: agents.base_per_second: expected a positive number"},
+        {"terms = [{ decay_per_second = 4, same_side = 1, other_side = 0.5 }]", "terms = 3",
+         ":46: agents.terms: expected a list of at most 8 tables"},
+        {"kind = \"phase\"\nphase = \"halted\"", "kind = \"settle\"\ninstrument = \"ONE\"",
+         "event.price_ticks: is missing"},
+        {"kind = \"phase\"\nphase = \"halted\"", "kind = \"kill_switch\"\ngroup = \"noise\"\non = \"yes\"",
+         ":52: event.on: expected true or false"},
+        {"sigmas = 20", "sigmas = \"twenty\"", ":57: event.sigmas: expected a number"},
     };
-    EXPECT_GE(all.size(), 40U);
+    EXPECT_GE(all.size(), 80U);
     EXPECT_EQ(error_of(sound), "no error");
     for (const bad_file& each : all) {
-        const std::string found = error_of(with(sound, each.from, each.to));
+        const std::string text = with(sound, each.from, each.to);
+        const std::string found = error_of(text);
+        if (found.find("not TOML") == std::string::npos) expect_position(found, text);
         EXPECT_NE(found.find(each.error), std::string::npos)
             << "for " << each.to << "\nfound:    " << found << "\nexpected: " << each.error;
     }
-    EXPECT_NE(error_of("").find("market: is missing"), std::string::npos);
+    EXPECT_EQ(error_of(""), "bad.toml:1: market: is missing");
+    const std::string no_agents = sound.substr(0, sound.find("[[agents]]"));
+    EXPECT_EQ(error_of(no_agents), "bad.toml:1: agents: expected at least one [[agents]]");
+    EXPECT_EQ(error_of("[market]\nname = \"m\"\nduration = \"1s\"\n"),
+              "bad.toml:1: instrument: expected at least one [[instrument]]");
+    EXPECT_EQ(error_of("market = 3\n"), "bad.toml:1: market: expected a table headed [market]");
+    EXPECT_EQ(error_of("[market]\nname = \"m\"\nduration = \"1s\"\n[instrument]\nid = 1\n"),
+              "bad.toml:4: instrument: expected tables headed [[instrument]]");
 }
 
 TEST(scenario, every_shipped_one_runs_and_repeats_itself) {

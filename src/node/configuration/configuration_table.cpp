@@ -83,6 +83,8 @@ domain::time_ns table_reader::time(std::string_view key) {
     const auto& at = value->time;
     const std::int64_t second = std::chrono::sys_days{day}.time_since_epoch().count() * 86'400LL + at.hour * 3'600 +
                                 at.minute * 60 + at.second - value->offset->minutes * 60;
+    constexpr std::int64_t second_max = INT64_MAX / 1'000'000'000 - 1;  // in the year 2262
+    if (second < 0 || second > second_max) fail(key, "expected a time from 1970 to 2261");
     return domain::time_ns{second * 1'000'000'000 + at.nanosecond};
 }
 
