@@ -1,4 +1,4 @@
-# corro::io and corro::fix as libraries of their own: `cmake --install BUILD` and the Debian packages. Nothing else of the
+# corro::io, corro::fix and corro::client as libraries of their own: `cmake --install BUILD` and the Debian packages. Nothing else of the
 # project is installed; tools/check_install.py lists the installed tree and says so.
 
 include(GNUInstallDirs)
@@ -32,6 +32,20 @@ if(TARGET corro_fix)
   install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/doc/corro-fix" COMPONENT fix)
 endif()
 
+# The client of the exchange, and what its headers include: orders, events, messages. Of base the few headers that they need.
+foreach(layer IN ITEMS domain wire feed client)
+  install(TARGETS corro_${layer} EXPORT corro_client_targets COMPONENT client
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT client
+    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/corro" COMPONENT client)
+endforeach()
+foreach(header IN ITEMS archive byte_order byte_queue byte_stream flat_map hash int128 strong)
+  install(FILES "${PROJECT_SOURCE_DIR}/src/base/${header}.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/corro/base"
+    COMPONENT client)
+endforeach()
+install(EXPORT corro_client_targets NAMESPACE corro:: FILE corroClientTargets.cmake DESTINATION "${corro_package_dir}"
+  COMPONENT client)
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/doc/corro-client" COMPONENT client)
+
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/corroConfig.cmake.in" "${PROJECT_BINARY_DIR}/corroConfig.cmake"
   INSTALL_DESTINATION "${corro_package_dir}" NO_SET_AND_CHECK_MACRO)
 # Before 1.0 a minor version may break what was.
@@ -56,11 +70,13 @@ function(corro_pkg_config component description requires libraries)
 endfunction()
 corro_pkg_config(io "coroutine-native network I/O for C++23" "liburing openssl zlib"
   "-lcorro_websocket -lcorro_http -lcorro_io -lcorro_base -pthread")
+corro_pkg_config(client "client of the Corro exchange for C++23" "corro-io"
+  "-lcorro_client -lcorro_feed -lcorro_wire -lcorro_domain")
 if(TARGET corro_fix)
   corro_pkg_config(fix "FIX sessions for C++23" "corro-io pugixml" "-lcorro_fix")
 endif()
 
-# The same as Debian packages, libcorro-io-dev and libcorro-fix-dev: tools/package.
+# The same as Debian packages, libcorro-io-dev, libcorro-client-dev and libcorro-fix-dev: tools/package.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME corro)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
@@ -68,7 +84,7 @@ set(CPACK_PACKAGE_CONTACT "the Corro developers <corro@localhost>")
 # The first line of each component's description is its summary.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_COMPONENTS_ALL io)
+set(CPACK_COMPONENTS_ALL io client)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_IO_PACKAGE_NAME libcorro-io-dev)
@@ -81,6 +97,11 @@ COMPONENTS io_asio, with Boost, corro::io_asio: contexts on an io_context of Boo
 set(CPACK_DEBIAN_IO_PACKAGE_DEPENDS "libc6-dev, libstdc++-12-dev, liburing-dev, libssl-dev, zlib1g-dev")
 set(CPACK_DEBIAN_IO_PACKAGE_RECOMMENDS "cmake")
 set(CPACK_DEBIAN_IO_PACKAGE_SUGGESTS "libboost-dev (>= 1.81) | libboost1.81-dev")
+set(CPACK_DEBIAN_CLIENT_PACKAGE_NAME libcorro-client-dev)
+set(CPACK_DEBIAN_CLIENT_PACKAGE_SECTION libdevel)
+set(CPACK_COMPONENT_CLIENT_DESCRIPTION "client of the Corro exchange for C++23: order entry, market data
+Headers and static libraries on corro::io; find_package(corro COMPONENTS client) gives the target corro::client.")
+set(CPACK_DEBIAN_CLIENT_PACKAGE_DEPENDS "libcorro-io-dev (= ${PROJECT_VERSION})")
 if(TARGET corro_fix)
   list(APPEND CPACK_COMPONENTS_ALL fix)
   set(CPACK_DEBIAN_FIX_PACKAGE_NAME libcorro-fix-dev)

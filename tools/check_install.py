@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks an installed tree: it is corro::io and corro::fix, all of both and nothing else.
+"""Checks an installed tree: it is corro::io, corro::client and corro::fix, all of each and nothing else.
 
     check_install.py PREFIX         checks the tree below PREFIX
     check_install.py --self-test    proves on small bad trees that each rule catches its violation
@@ -9,7 +9,8 @@ Rules, each with the name that a finding carries:
   missing    the files without which find_package or the linker fails are there
   private    no header of a backend's or the kernel's inside
   unclosed   an installed header includes installed headers of ours only
-  half       corro::fix is there with its headers, its library and its CMake file, or not at all; so is the bridge to Asio
+  half       corro::fix is there with its headers, its library and its CMake file, or not at all; so are the bridge to Asio and
+             corro::client
 """
 
 import pathlib
@@ -19,11 +20,11 @@ import sys
 import tempfile
 
 PLACES = [re.compile(pattern) for pattern in (
-    r"include/corro/(io|fix|http|websocket)/[a-z0-9_/]+\.hpp",
+    r"include/corro/(io|fix|http|websocket|domain|wire|feed|client)/[a-z0-9_/]+\.hpp",
     r"include/corro/base/[a-z0-9_]+\.hpp",
-    r"lib/([a-z0-9_-]+/)?libcorro_(io|fix|http|websocket|base|io_asio)\.a",
-    r"lib/([a-z0-9_-]+/)?cmake/corro/(corro(Config|ConfigVersion|(Asio|Fix)?Targets|(Asio|Fix)?Targets-[a-z]+)|Find[a-z]+)\.cmake",
-    r"lib/([a-z0-9_-]+/)?pkgconfig/corro-(io|fix)\.pc",
+    r"lib/([a-z0-9_-]+/)?libcorro_(io|fix|http|websocket|base|io_asio|domain|wire|feed|client)\.a",
+    r"lib/([a-z0-9_-]+/)?cmake/corro/(corro(Config|ConfigVersion|(Asio|Fix|Client)?Targets|(Asio|Fix|Client)?Targets-[a-z]+)|Find[a-z]+)\.cmake",
+    r"lib/([a-z0-9_-]+/)?pkgconfig/corro-(io|fix|client)\.pc",
     r"share/doc/[a-z-]+/(LICENSE|copyright|changelog\.gz)",
 )]
 NEEDED = [re.compile(pattern) for pattern in (
@@ -34,7 +35,7 @@ NEEDED = [re.compile(pattern) for pattern in (
     r"lib/([a-z0-9_-]+/)?pkgconfig/corro-io\.pc",
     r"share/doc/[a-z-]+/(LICENSE|copyright)",
 )]
-# All of it, or nothing: the bridge to Asio where Boost was missing, corro::fix where pugixml was.
+# All of it, or nothing: the bridge to Asio where Boost was missing, corro::fix where pugixml was, corro::client without its package.
 WHOLE = [[re.compile(pattern) for pattern in part] for part in ((
     r"include/corro/io/backends/asio/asio_backend\.hpp",
     r"include/corro/io/backends/asio/awaited\.hpp",
@@ -49,11 +50,24 @@ WHOLE = [[re.compile(pattern) for pattern in part] for part in ((
     r"lib/([a-z0-9_-]+/)?libcorro_fix\.a",
     r"lib/([a-z0-9_-]+/)?cmake/corro/corroFixTargets\.cmake",
     r"lib/([a-z0-9_-]+/)?pkgconfig/corro-fix\.pc",
+), (
+    r"include/corro/client/order_session\.hpp",
+    r"include/corro/client/order_entry\.hpp",
+    r"include/corro/client/feed_session\.hpp",
+    r"include/corro/domain/command\.hpp",
+    r"include/corro/feed/book_image\.hpp",
+    r"include/corro/wire/generated/corro_binary\.hpp",
+    r"lib/([a-z0-9_-]+/)?libcorro_client\.a",
+    r"lib/([a-z0-9_-]+/)?libcorro_domain\.a",
+    r"lib/([a-z0-9_-]+/)?libcorro_feed\.a",
+    r"lib/([a-z0-9_-]+/)?libcorro_wire\.a",
+    r"lib/([a-z0-9_-]+/)?cmake/corro/corroClientTargets\.cmake",
+    r"lib/([a-z0-9_-]+/)?pkgconfig/corro-client\.pc",
 ))]
-# Headers that only the library's own sources include, and those of tests. dictionary_reader.hpp includes pugixml's.
-PRIVATE = re.compile(r"include/corro/(io|fix|http|websocket)/(backends/(?!asio/)|testing/|(.*/)?test_|.*_fixture\.hpp"
-                     r"|dictionary/dictionary_reader\.hpp)")
-LAYERS_OUTSIDE = "domain wire matching risk facility facility_reference rule_book journal gateway market_data client recorded node sim".split()
+# Headers that only the library's own sources include, and those of tests and programs. dictionary_reader.hpp includes pugixml's.
+PRIVATE = re.compile(r"include/corro/(io|fix|http|websocket|domain|wire|feed|client)/(backends/(?!asio/)|testing/|(.*/)?test_|.*_fixture\.hpp"
+                     r"|dictionary/dictionary_reader\.hpp|trader\.hpp|private_event\.hpp)")
+LAYERS_OUTSIDE = "matching risk facility facility_reference rule_book journal gateway fix_gateway market_data fix_trading recorded node sim".split()
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 
 
@@ -88,9 +102,15 @@ def self_test() -> int:
     fix = ["include/corro/fix/codec/message_writer.hpp", "include/corro/fix/dictionary/dictionary.hpp",
            "include/corro/fix/session/session.hpp", "include/corro/fix/net/acceptor.hpp", "include/corro/fix/net/initiator.hpp",
            "lib/libcorro_fix.a", "lib/cmake/corro/corroFixTargets.cmake", "lib/pkgconfig/corro-fix.pc"]
+    client = ["include/corro/client/order_session.hpp", "include/corro/client/order_entry.hpp", "include/corro/client/feed_session.hpp",
+              "include/corro/domain/command.hpp", "include/corro/feed/book_image.hpp", "include/corro/wire/generated/corro_binary.hpp",
+              "lib/libcorro_client.a", "lib/libcorro_domain.a", "lib/libcorro_feed.a", "lib/libcorro_wire.a",
+              "lib/cmake/corro/corroClientTargets.cmake", "lib/pkgconfig/corro-client.pc"]
     cases = [("sound", sound, {}, []), ("sound, with the bridge to Asio", sound + asio, {}, []),
+             ("sound, with the client", sound + client, {}, []),
              ("sound, with FIX", sound + fix + ["share/doc/corro-fix/LICENSE"], {}, [])]
     cases += [(f"bridge without {file}", sound + [other for other in asio if other != file], {}, ["half"]) for file in asio]
+    cases += [(f"client without {file}", sound + [other for other in client if other != file], {}, ["half"]) for file in client]
     cases += [(f"FIX without {file}", sound + [other for other in fix if other != file], {}, ["half"]) for file in fix]
     cases += [(f"header of {layer}", [*sound, f"include/corro/{layer}/x.hpp"], {}, ["stranger"]) for layer in LAYERS_OUTSIDE]
     cases += [(f"without {file}", [other for other in sound if other != file], {}, ["missing"]) for file in sound]
@@ -98,6 +118,7 @@ def self_test() -> int:
         ("a program", [*sound, "bin/corro"], {}, ["stranger"]),
         ("a backend's header", [*sound, "include/corro/io/backends/epoll_backend.hpp"], {}, ["private"]),
         ("a test's header", [*sound, "include/corro/io/testing/test_require.hpp"], {}, ["private"]),
+        ("a venue's event", [*sound, *client, "include/corro/domain/private_event.hpp"], {}, ["private"]),
         ("a fixture", [*sound, *fix, "include/corro/fix/session/script_player_fixture.hpp"], {}, ["private"]),
         ("a header with pugixml", [*sound, *fix, "include/corro/fix/dictionary/dictionary_reader.hpp"], {}, ["private"]),
         ("open include", sound, {"include/corro/io/task/task.hpp": '#include "base/pool.hpp"\n'}, ["unclosed"]),

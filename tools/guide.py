@@ -34,7 +34,8 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/guide/*.md", "docs/howto/write_an_agent.md", "docs/tutorial/*.md")
+PAGES = ("README.md", "docs/guide/*.md", "docs/howto/use_the_client_library.md", "docs/howto/write_an_agent.md",
+         "docs/tutorial/*.md")
 FROM = re.compile(r"<!-- from ([\w./-]+)(?:: ([\w-]+))? -->\n```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ANY_CPP = re.compile(r"^```cpp$", re.MULTILINE)
 MARK = re.compile(r"^\s*// \[/?[\w-]+\]\n", re.MULTILINE)

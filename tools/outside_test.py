@@ -34,6 +34,12 @@ def has_fix(build: pathlib.Path) -> bool:
     return (build / "src/fix/libcorro_fix.a").exists()
 
 
+def program_of(build: pathlib.Path) -> pathlib.Path | None:
+    """The exchange, where it was built with the libraries."""
+    program = build / "apps/corro/corro"
+    return program if program.exists() else None
+
+
 def depends_of(fields: dict[str, str]) -> set[str]:
     return {name.split()[0] for name in fields.get("Depends", "").split(",") if name.strip()}
 
@@ -49,7 +55,7 @@ def unpack_packages(build: pathlib.Path, into: pathlib.Path, compiler: str) -> p
     for package in (into / "packages").glob("*.deb"):
         fields = dict(line.split(": ", 1) for line in run("dpkg-deb", "--field", package).splitlines() if ": " in line)
         packages[fields.get("Package")] = (package, fields)
-    expected = ["libcorro-fix-dev", "libcorro-io-dev"] if has_fix(build) else ["libcorro-io-dev"]
+    expected = ["libcorro-client-dev", *(["libcorro-fix-dev"] if has_fix(build) else []), "libcorro-io-dev"]
     if sorted(packages) != expected:
         raise Failed(f"the packages are {sorted(packages)}, expected {expected}")
     package, fields = packages["libcorro-io-dev"]
@@ -59,16 +65,19 @@ def unpack_packages(build: pathlib.Path, into: pathlib.Path, compiler: str) -> p
         raise Failed("libcorro-io-dev depends on libpugixml-dev, which only corro::fix needs")
     run("dpkg-deb", "-x", package, into / "unpacked")
     prefix = into / "unpacked/usr"
+    others = [("client", {"libcorro-io-dev"})]
     if has_fix(build):
+        others.append(("fix", {"libcorro-io-dev", "libpugixml-dev"}))
+    for component, needed in others:
         # Without the second package there is no component fix, and the first one works by itself.
         configure = configure_command(prefix, compiler)
-        run(*configure, "-B", into / "without_fix")
-        text = run(*configure, "-B", into / "wrong_without_fix", "-DWANTED=io;fix", expect_failure=True)
-        if "corro has no component 'fix'; what there is: io" not in " ".join(text.split()):
+        run(*configure, "-B", into / f"without_{component}")
+        text = run(*configure, "-B", into / f"wrong_without_{component}", f"-DWANTED=io;{component}", expect_failure=True)
+        if f"corro has no component '{component}'; what there is: io" not in " ".join(text.split()):
             raise Failed(f"the component of a package that is not installed is refused, but not clearly:\n{text}")
-        package, fields = packages["libcorro-fix-dev"]
-        if not {"libcorro-io-dev", "libpugixml-dev"} <= depends_of(fields):
-            raise Failed(f"libcorro-fix-dev depends on {fields.get('Depends')}: find_package fails")
+        package, fields = packages[f"libcorro-{component}-dev"]
+        if not needed <= depends_of(fields):
+            raise Failed(f"libcorro-{component}-dev depends on {fields.get('Depends')}: find_package fails")
         both = files_in(package) & files_in(packages["libcorro-io-dev"][0])
         if both:
             raise Failed(f"dpkg refuses a second package that contains the same files: {sorted(both)}")
@@ -81,7 +90,7 @@ def configure_command(prefix: pathlib.Path, compiler: str) -> list[object]:
             f"-DCMAKE_PREFIX_PATH={prefix}"]
 
 
-def use(prefix: pathlib.Path, compiler: str, work: pathlib.Path, fix: bool) -> None:
+def use(prefix: pathlib.Path, compiler: str, work: pathlib.Path, fix: bool, program: pathlib.Path | None) -> None:
     print(run(sys.executable, ROOT / "tools/check_install.py", prefix).strip())
     configure = configure_command(prefix, compiler)
     text = run(*configure, "-B", work / "wrong", "-DWANTED=exchange", expect_failure=True)
@@ -98,7 +107,7 @@ def use(prefix: pathlib.Path, compiler: str, work: pathlib.Path, fix: bool) -> N
         text = run(*without, "-B", work / f"{component}_without_{package}", f"-DWANTED={component}", expect_failure=True)
         if f"corro's component '{component}' needs {needs}" not in " ".join(text.split()):
             raise Failed(f"component {component} without {package} is refused, but not clearly:\n{text}")
-    run(*configure, "-B", work / "build", f"-DWANTED={';'.join(name for name, _, _ in components) or 'io'}")
+    run(*configure, "-B", work / "build", f"-DWANTED={';'.join(['client', *(name for name, _, _ in components)])}")
     # The package must come from the prefix, not from a library that happens to be installed on this machine.
     cache = (work / "build/CMakeCache.txt").read_text()
     if f"corro_DIR:PATH={prefix}" not in cache:
@@ -114,6 +123,10 @@ def use(prefix: pathlib.Path, compiler: str, work: pathlib.Path, fix: bool) -> N
             raise Failed(f"asio_before and migration differ:\n{before}\n{after}")
     else:
         print("without the bridge to Asio: Boost was not there when the library was built")
+    if program:
+        print(run(sys.executable, ROOT / "examples/client/client_test.py", program, ROOT, work / "build/client").strip().splitlines()[-1])
+    else:
+        print("the client's examples were built and not run: the exchange was not built")
     if fix:
         print(run(work / "build/outside_fix").strip())
         if "message 2 is rejected: Required tag missing, tag 55" not in run(work / "build/fix_dictionary"):
@@ -149,7 +162,8 @@ def main() -> int:
             else:
                 prefix = work / "prefix"
                 run("cmake", "--install", arguments.build, "--prefix", prefix)
-            use(prefix, arguments.compiler, work, has_fix(arguments.package or arguments.build))
+            build = arguments.package or arguments.build
+            use(prefix, arguments.compiler, work, has_fix(build), program_of(build.resolve()))
             if shutil.which("pkg-config"):
                 use_pkg_config(prefix, arguments.compiler, work)
             else:

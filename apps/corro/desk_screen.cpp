@@ -55,7 +55,7 @@ void desk_screen::add(const std::string& message) {
 void desk_screen::prefill(const trading_desk& desk, domain::side side) {
     const domain::instrument* const i = desk.selected() ? desk.find(*desk.selected()) : nullptr;
     if (i == nullptr || desk.feed() == nullptr) return;
-    const market_data::book_image* const book = desk.feed()->book(i->id);
+    const feed::book_image* const book = desk.feed()->book(i->id);
     if (book == nullptr) return;
     const bool buys = side == domain::side::buy;
     const domain::price_ticks best = buys ? book->top().bid_price : book->top().ask_price;

@@ -53,7 +53,7 @@ io::task<std::string> fix_link::run(link_listener* to) {
     }
     orders_.emplace(instruments_, changes_begin + (seconds << changes_bits));
     settings_.who.resets_numbers = settings_.store.empty();
-    fix::initiator_options options = client::initiator_of(settings_.who, settings_.venue.at);
+    fix::initiator_options options = fix_trading::initiator_of(settings_.who, settings_.venue.at);
     settings_.venue.apply_to(options);
     options.retry_delay_max = retry_delay_max;
     session_ = std::make_unique<fix::initiator>(context, std::move(options), *store_, *this);

@@ -12,11 +12,11 @@
 #include <string>
 #include <string_view>
 
-#include "client/fix_login.hpp"
-#include "client/fix_orders.hpp"
 #include "fix/net/application.hpp"
 #include "fix/net/initiator.hpp"
 #include "fix/session/message_store.hpp"
+#include "fix_trading/fix_login.hpp"
+#include "fix_trading/fix_orders.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/task/task.hpp"
 #include "trading_link.hpp"
@@ -28,7 +28,7 @@ struct fix_link_settings {
     fix_link_settings() noexcept {}
 
     fix_endpoint venue;
-    client::fix_login who;
+    fix_trading::fix_login who;
     std::uint32_t session_number = 1;
     std::string store;  ///< path of the file with the numbers; empty: they begin at 1
     wire::instrument_table instruments;
@@ -67,7 +67,7 @@ class fix_link final : public trading_link, public fix::application {
     link_listener* to_ = nullptr;
     io::context* context_ = nullptr;
     std::unique_ptr<fix::message_store> store_;
-    std::optional<client::fix_orders> orders_;
+    std::optional<fix_trading::fix_orders> orders_;
     std::unique_ptr<fix::initiator> session_;
     std::uint64_t life_ = 0;  ///< the upper half of the session's client order ids
     std::int64_t away_since_ = 0;

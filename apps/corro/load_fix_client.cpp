@@ -9,12 +9,12 @@
 #include <string>
 #include <utility>
 
-#include "client/fix_login.hpp"
-#include "client/fix_orders.hpp"
 #include "fix/net/application.hpp"
 #include "fix/net/connection.hpp"
 #include "fix/net/initiator.hpp"
 #include "fix/session/message_store.hpp"
+#include "fix_trading/fix_login.hpp"
+#include "fix_trading/fix_orders.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/scope.hpp"
 #include "io/task/with_timeout.hpp"
@@ -87,12 +87,12 @@ class fix_load_client final : public fix::application {
     };
 
     static fix::initiator_options options_of(const load_run& run, const seat& where) {
-        client::fix_login who;
+        fix_trading::fix_login who;
         who.name = where.fix_name;
         who.venue_name = run.fix_venue_name;
         who.key = where.who.key;
         who.cancel_on_disconnect = true;
-        fix::initiator_options options = client::initiator_of(who, run.fix_venue.at);
+        fix::initiator_options options = fix_trading::initiator_of(who, run.fix_venue.at);
         run.fix_venue.apply_to(options);
         options.retry_delay_min = options.retry_delay_max = return_interval;
         return options;
@@ -114,7 +114,7 @@ class fix_load_client final : public fix::application {
         if (!is_paced()) fill();
         end_if_done();
     }
-    void take_refusal(const client::fix_answer& answer) {
+    void take_refusal(const fix_trading::fix_answer& answer) {
         using wire::session_reject_reason;
         if (answer.text == "The venue has no capacity now") return trader_.on_reject(session_reject_reason::overloaded);
         if (answer.text == "The journal has failed") return trader_.on_reject(session_reject_reason::journal_failed);
@@ -205,7 +205,7 @@ class fix_load_client final : public fix::application {
     }
 
     load_run& run_;
-    client::fix_orders orders_;
+    fix_trading::fix_orders orders_;
     client::trader trader_;
     pace pace_;
     std::uint32_t index_;

@@ -33,16 +33,16 @@ void market_view::on_second() noexcept {
 std::vector<ladder_row> market_view::ladder(const client::feed_session& feed, const domain::instrument& i,
                                             std::size_t depth) const {
     std::vector<ladder_row> rows;
-    const market_data::book_image* book = feed.book(i.id);
+    const feed::book_image* book = feed.book(i.id);
     if (book == nullptr) return rows;
     auto asks = book->levels(domain::side::sell, depth);
     auto bids = book->levels(domain::side::buy, depth);
     // A level without orders is an implied price. It comes after the direct level of the same price.
     const domain::top& implied = book->implied();
-    const auto add_implied = [&](std::vector<market_data::image_level>& to, domain::price_ticks price,
+    const auto add_implied = [&](std::vector<feed::image_level>& to, domain::price_ticks price,
                                  domain::volume_lots quantity, bool is_bid) {
         if (price == domain::no_price) return;
-        const auto behind = std::find_if(to.begin(), to.end(), [&](const market_data::image_level& level) {
+        const auto behind = std::find_if(to.begin(), to.end(), [&](const feed::image_level& level) {
             return is_bid ? level.price < price : level.price > price;
         });
         to.insert(behind, {price, quantity, 0});
@@ -62,7 +62,7 @@ std::vector<ladder_row> market_view::ladder(const client::feed_session& feed, co
         r.price = empty == 1 ? format_price(i, domain::price_ticks{below.value + 1}) : fmt::format("({} empty)", empty);
         rows.push_back(std::move(r));
     };
-    const auto row = [&](const market_data::image_level& level) {
+    const auto row = [&](const feed::image_level& level) {
         ladder_row r;
         r.price = format_price(i, level.price) + (level.orders_count == 0 ? " i" : "");
         r.orders_count = level.orders_count;
@@ -118,7 +118,7 @@ std::string market_view::table_heading() {
 }
 
 std::string market_view::table_row(const client::feed_session& feed, const domain::instrument& i) {
-    const market_data::book_image* book = feed.book(i.id);
+    const feed::book_image* book = feed.book(i.id);
     if (book == nullptr) return {};
     const auto& top = book->top();
     return fmt::format("{:<13}{:>9}{:>10}{:>10}{:>10}{:>10}{:>11}", i.name.view(), top.bid_quantity.value * i.lot_size,
@@ -128,7 +128,7 @@ std::string market_view::table_row(const client::feed_session& feed, const domai
 }
 
 std::string market_view::summary(const client::feed_session& feed, const domain::instrument& i) {
-    const market_data::book_image* book = feed.book(i.id);
+    const feed::book_image* book = feed.book(i.id);
     if (book == nullptr) return {};
     const auto& top = book->top();
     return fmt::format("{:<12} {:>7} @ {:>10} | {:>10} @ {:<7}  last {:>10}  volume {:>9}", i.name.view(),

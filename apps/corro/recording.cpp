@@ -52,7 +52,7 @@ class order_recording final : public recording {
         flow_.emplace(open_orders(files_, survey_, instrument), survey_.how, log);
         return *flow_;
     }
-    void finish(const market_data::book_image& book) override { flow_->compare_at_end(book); }
+    void finish(const feed::book_image& book) override { flow_->compare_at_end(book); }
     std::vector<report_section> sections() const override { return sections_of(*flow_); }
 
  private:
@@ -103,7 +103,7 @@ class quotes_recording final : public recording {
         flow_.emplace(recording_, log);
         return *flow_;
     }
-    void finish(const market_data::book_image& /*book*/) override {}
+    void finish(const feed::book_image& /*book*/) override {}
     std::vector<report_section> sections() const override { return sections_of(*flow_); }
 
  private:

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "domain/instrument.hpp"
-#include "market_data/book_image.hpp"
+#include "feed/book_image.hpp"
 #include "recorded/replay/difference.hpp"
 #include "recorded/replay/flow.hpp"
 #include "recorded/replay/report.hpp"
@@ -45,7 +45,7 @@ class recording {
     [[nodiscard]] virtual recorded::replay::flow& open(const domain::instrument& instrument,
                                                        recorded::replay::difference_log& log) = 0;
     /// Makes the last comparison after the run.
-    virtual void finish(const market_data::book_image& book) = 0;
+    virtual void finish(const feed::book_image& book) = 0;
     [[nodiscard]] virtual std::vector<recorded::replay::report_section> sections() const = 0;
 };
 

@@ -170,7 +170,7 @@ void trading_desk::tell(const domain::event& event) {
             const std::uint64_t number = short_number(event.order.client_order);
             const own_order* const o = orders_.find(event.order.client_order);
             const domain::instrument* const i = find(o == nullptr ? event.instrument : o->instrument);
-            const market_data::book_image* const book = feed_ == nullptr || i == nullptr ? nullptr : feed_->book(i->id);
+            const feed::book_image* const book = feed_ == nullptr || i == nullptr ? nullptr : feed_->book(i->id);
             say(fmt::format(
                 "{}refused: {}", number == 0 ? std::string() : fmt::format("#{} ", number),
                 desk::refusal(event.reason, i, o, book == nullptr ? domain::no_price : book->prices().last)));
@@ -197,7 +197,7 @@ std::string trading_desk::describe(const domain::instrument& i, const desk::own_
                                    position.lots * static_cast<std::int64_t>(i.lot_size), position.traded * i.lot_size);
     if (position.lots != 0) line += ", average " + format_average(i, position.average);
     line += ", realised " + format_result(i, position.realised);
-    const market_data::book_image* const book = feed_ == nullptr ? nullptr : feed_->book(i.id);
+    const feed::book_image* const book = feed_ == nullptr ? nullptr : feed_->book(i.id);
     if (position.lots == 0 || book == nullptr || book->prices().last == domain::no_price) return line;
     const double gain = static_cast<double>(book->prices().last.value) - position.average;
     return line + ", open " + format_result(i, gain * static_cast<double>(position.lots));

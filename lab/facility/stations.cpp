@@ -5,9 +5,9 @@
 
 #include "base/assert.hpp"
 #include "facility/facility.hpp"
+#include "feed/book_image.hpp"
 #include "lab/facility/scenarios.hpp"
 #include "lab/facility/station.hpp"
-#include "market_data/book_image.hpp"
 #include "wire/binary_codec.hpp"
 #include "wire/soup_bin_tcp.hpp"
 
@@ -112,8 +112,8 @@ class distributor_station final : public station {
             const std::error_code wrong = wire::decode_event(frame, instruments_, event);
             CORRO_ASSERT(!wrong, "canned messages are sound");
             if (!domain::is_public(event.kind)) return;
-            const market_data::image_status status = books_[event.instrument.value].apply(event);
-            CORRO_ASSERT(status == market_data::image_status::applied, "canned messages agree with each other");
+            const feed::image_status status = books_[event.instrument.value].apply(event);
+            CORRO_ASSERT(status == feed::image_status::applied, "canned messages agree with each other");
             const std::span<std::byte> room = reserve();
             const std::size_t size = wire::encode(event, *instruments_.find(event.instrument), ++sequence_,
                                                   room.subspan(wire::soup_bin_tcp::header_bytes));
@@ -124,7 +124,7 @@ class distributor_station final : public station {
     }
 
     wire::instrument_table instruments_;
-    std::vector<market_data::book_image> books_;
+    std::vector<feed::book_image> books_;
     std::uint64_t sequence_ = 0;
 };
 

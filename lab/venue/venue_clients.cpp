@@ -8,12 +8,12 @@
 #include <memory>
 #include <vector>
 
-#include "client/fix_login.hpp"
-#include "client/fix_orders.hpp"
 #include "client/order_session.hpp"
 #include "fix/net/application.hpp"
 #include "fix/net/connection.hpp"
 #include "fix/net/initiator.hpp"
+#include "fix_trading/fix_login.hpp"
+#include "fix_trading/fix_orders.hpp"
 #include "io/loop/machine.hpp"
 #include "io/loop/yield.hpp"
 #include "io/sync/event.hpp"
@@ -281,12 +281,12 @@ class fix_client final : public fix::application {
         return {run.venue.instruments.begin(), run.venue.instruments.end()};
     }
     static fix::initiator_options options_of(const clients_run& run, std::uint32_t index) {
-        client::fix_login who;
+        fix_trading::fix_login who;
         who.name = run.account.fix_names[index];
         who.venue_name = run.venue.fix_comp_id;
         who.key = run.account.key;
         who.heartbeat = std::chrono::seconds(60);
-        return client::initiator_of(who, run.orders);
+        return fix_trading::initiator_of(who, run.orders);
     }
     void fill(fix::instant now) {
         if (run_.over || !session_.of().may_send()) return;
@@ -303,7 +303,7 @@ class fix_client final : public fix::application {
     }
 
     clients_run& run_;
-    client::fix_orders orders_;
+    fix_trading::fix_orders orders_;
     client::trader trader_;
     std::uint32_t under_way_ = 0;
     std::string failure_;

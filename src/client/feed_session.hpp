@@ -31,7 +31,7 @@ namespace corro::client {
 
 class feed_session {
  public:
-    static constexpr std::size_t input_bytes = 256 * 1024;
+    static constexpr std::size_t input_bytes = 256 * 1024;  ///< the longest message that it can receive
 
     /// Fetches all books from the snapshot port, and no feed.
     /// @error As `join`.
@@ -71,9 +71,7 @@ class feed_session {
 
     [[nodiscard]] const wire::instrument_table& instruments() const noexcept { return image_.instruments(); }
     /// The book of an instrument; nullptr for an unknown one.
-    [[nodiscard]] const market_data::book_image* book(domain::instrument_id id) const noexcept {
-        return image_.book(id);
-    }
+    [[nodiscard]] const feed::book_image* book(domain::instrument_id id) const noexcept { return image_.book(id); }
     /// The number of the next feed message.
     [[nodiscard]] std::uint64_t next_sequence() const noexcept { return image_.next_sequence(); }
     /// The last command with all its events applied; at first that of the snapshot.

@@ -131,7 +131,7 @@ class relay final : gateway::protocol {
 /// The first difference between the session's books and the venue's; empty when there is none.
 std::string difference(const feed_session& session, const test_exchange& x) {
     for (const domain::instrument& i : x.instruments()) {
-        const market_data::book_image* const book = session.book(i.id);
+        const feed::book_image* const book = session.book(i.id);
         if (book == nullptr) return "an instrument is missing";
         const std::string found = book_comparison::difference(x.venue, i.id, *book);
         if (!found.empty()) return found;

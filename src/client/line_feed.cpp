@@ -113,8 +113,8 @@ void line_feed::take(std::span<const std::byte> datagram) {
                     end(event.error());
                 }
             });
-        if (arrived == market_data::arrival::duplicate) ++statistics_.duplicates;
-        if (arrived == market_data::arrival::held) ++statistics_.early;
+        if (arrived == feed::arrival::duplicate) ++statistics_.duplicates;
+        if (arrived == feed::arrival::held) ++statistics_.early;
     }
     // The end counts when everything before it has come; it is sent more than once, and can be requested.
     if (is_end && merger_->next() == merger_->end()) end(make_error_code(session_errc::end_of_session));

@@ -21,15 +21,15 @@
 
 #include "client/market_image.hpp"
 #include "client/venue_endpoint.hpp"
+#include "feed/line_merger.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/net/udp.hpp"
 #include "io/sync/event.hpp"
 #include "io/task/task.hpp"
-#include "market_data/line_merger.hpp"
 #include "wire/mold_udp64.hpp"
 
 namespace corro::client {
-
+/// How to join a feed of datagrams.
 struct line_feed_options {
     line_feed_options() noexcept {}
 
@@ -41,17 +41,17 @@ struct line_feed_options {
     std::chrono::milliseconds patience{2};
     /// The requests for a missing message, `retry_interval` apart, before it counts as lost.
     std::uint32_t requests_max = 20;
-    std::chrono::milliseconds retry_interval{50};
-    int receive_buffer_bytes = 4 << 20;  ///< asked of the system for each line, which may grant less
+    std::chrono::milliseconds retry_interval{50};  ///< between requests
+    int receive_buffer_bytes = 4 << 20;            ///< asked of the system for each line, which may grant less
 };
 
 /// Counts since the feed was joined.
 struct line_feed_statistics {
-    std::uint64_t packets = 0;
+    std::uint64_t packets = 0;          ///< received
     std::uint64_t packets_refused = 0;  ///< malformed, or of another session
     std::uint64_t duplicates = 0;       ///< messages received before
     std::uint64_t early = 0;            ///< messages that had to wait for earlier ones
-    std::uint64_t requests = 0;
+    std::uint64_t requests = 0;         ///< for missing messages
 };
 
 class line_feed {
@@ -96,7 +96,7 @@ class line_feed {
     std::vector<io::udp_socket> lines_;
     io::udp_socket requests_;
     market_image image_;
-    std::optional<market_data::line_merger> merger_;
+    std::optional<feed::line_merger> merger_;
     std::optional<wire::mold_udp64::session_name> session_;
     std::deque<domain::event> events_;
     std::error_code ended_;

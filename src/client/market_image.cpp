@@ -93,8 +93,8 @@ std::error_code market_image::apply(const domain::event& event) {
     }
     if (instruments_.find(event.instrument) == nullptr) return make_error_code(session_errc::feed_contradiction);
     const auto status = books_[event.instrument.value].apply(event);
-    return status == market_data::image_status::applied ? std::error_code()
-                                                        : make_error_code(session_errc::feed_contradiction);
+    return status == feed::image_status::applied ? std::error_code()
+                                                 : make_error_code(session_errc::feed_contradiction);
 }
 
 }  // namespace corro::client

@@ -16,7 +16,7 @@
 
 #include "domain/definition.hpp"
 #include "domain/event.hpp"
-#include "market_data/book_image.hpp"
+#include "feed/book_image.hpp"
 #include "wire/instrument_table.hpp"
 
 namespace corro::client {
@@ -33,7 +33,7 @@ class market_image {
 
     [[nodiscard]] const wire::instrument_table& instruments() const noexcept { return instruments_; }
     /// The book of an instrument; nullptr for an unknown one.
-    [[nodiscard]] const market_data::book_image* book(domain::instrument_id id) const noexcept {
+    [[nodiscard]] const feed::book_image* book(domain::instrument_id id) const noexcept {
         return instruments_.find(id) == nullptr ? nullptr : &books_[id.value];
     }
     /// The number of the next feed message.
@@ -50,7 +50,7 @@ class market_image {
     wire::instrument_table instruments_;
     domain::definition_reader definitions_;
     std::vector<domain::event> begun_definition_;
-    std::vector<market_data::book_image> books_;  ///< by instrument id
+    std::vector<feed::book_image> books_;  ///< by instrument id
     std::uint64_t next_sequence_ = 0;
     std::uint64_t last_command_ = 0;
     bool begun_ = false;

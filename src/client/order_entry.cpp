@@ -1,9 +1,12 @@
 #include "client/order_entry.hpp"
 
+#include <array>
 #include <cmath>
-#include <utility>
+#include <cstddef>
 
+#include "base/assert.hpp"
 #include "domain/instrument.hpp"
+#include "wire/binary_codec.hpp"
 
 namespace corro::client {
 namespace {
@@ -95,6 +98,48 @@ std::expected<order_number, domain::reject_reason> order_entry::enter(const mark
     return send_new(*i, order.units, command);
 }
 
+std::expected<domain::command, domain::reject_reason> order_entry::command_of(const quote& q) const {
+    const domain::instrument* const i = find(q.symbol);
+    if (i == nullptr) return std::unexpected(domain::reject_reason::unknown_instrument);
+    domain::command command;
+    command.kind = domain::command_kind::enter_quote;
+    command.instrument = i->id;
+    domain::enter_quote& sides = command.enter_quote();
+    if (q.bid_units != 0) {
+        const auto price = ticks_of(*i, q.bid);
+        if (!price) return std::unexpected(price.error());
+        const auto lots = lots_of(*i, q.bid_units);
+        if (!lots) return std::unexpected(lots.error());
+        sides.bid_price = *price;
+        sides.bid_quantity = *lots;
+    }
+    if (q.ask_units != 0) {
+        const auto price = ticks_of(*i, q.ask);
+        if (!price) return std::unexpected(price.error());
+        const auto lots = lots_of(*i, q.ask_units);
+        if (!lots) return std::unexpected(lots.error());
+        sides.ask_price = *price;
+        sides.ask_quantity = *lots;
+    }
+    return command;
+}
+
+std::expected<order_number, domain::reject_reason> order_entry::enter(std::span<const quote> quotes) {
+    CORRO_ASSERT(!quotes.empty() && quotes.size() <= wire::mass_quote_max);
+    std::array<domain::command, wire::mass_quote_max> commands;
+    const order_number number = session_.next_request() & number_mask;
+    for (std::size_t k = 0; k < quotes.size(); ++k) {
+        const auto command = command_of(quotes[k]);
+        if (!command) return std::unexpected(command.error());
+        commands[k] = *command;
+        commands[k].client_order = id_of(number);
+    }
+    const auto used = std::span(commands).first(quotes.size());
+    if (session_.send_mass_quote(used) == 0) return std::unexpected(domain::reject_reason::throttled);
+    for (const domain::command& command : used) quotes_.emplace(command.instrument.value, number);
+    return number;
+}
+
 domain::reject_reason order_entry::amend(order_number number, std::uint64_t units, double price) {
     const auto found = open_.find(number);
     const domain::instrument* const i =
@@ -138,6 +183,34 @@ void order_entry::fill_in(order_update& update, const domain::event& event, doma
     update.price = price_of(*i, is_fill ? event.execution.price : event.order.price);
 }
 
+// The answer to a quote, or a fill of it.
+void order_entry::read_quote(order_update& update, const domain::event& event) {
+    using domain::event_kind;
+    const std::uint32_t instrument = event.instrument.value;
+    if (event.kind == event_kind::quote_entered) {
+        const domain::client_order_id of = event.quote.client_order;
+        const auto found = quotes_.find({instrument, of.value & number_mask});
+        if (of != id_of(of.value & number_mask) || found == quotes_.end()) return;
+        // No fill of an earlier quote comes behind this.
+        quotes_.erase(quotes_.lower_bound({instrument, 0}), found);
+        update.what = order_update::kind::quoted;
+        update.number = of.value & number_mask;
+        const domain::instrument& i = *session_.instruments().find(event.instrument);
+        update.symbol = i.name.view();
+        update.open = std::uint64_t{event.quote.bid_quantity.value} * i.lot_size;
+        update.ask_open = std::uint64_t{event.quote.ask_quantity.value} * i.lot_size;
+        return;
+    }
+    const bool is_fill = event.kind == event_kind::order_executed;
+    const domain::client_order_id of = is_fill ? event.execution.client_order : event.order.client_order;
+    const auto found = quotes_.find({instrument, of.value & number_mask});
+    const bool is_refused = event.kind == event_kind::order_rejected;
+    if (of != id_of(of.value & number_mask) || found == quotes_.end() || (!is_fill && !is_refused)) return;
+    fill_in(update, event, of);
+    update.what = is_fill ? order_update::kind::filled : order_update::kind::refused;
+    if (is_refused) quotes_.erase(found);
+}
+
 order_update order_entry::read(const answer& from) {
     using domain::event_kind;
     order_update update;
@@ -147,6 +220,7 @@ order_update order_entry::read(const answer& from) {
     const bool is_of_order = is_fill || event.kind == event_kind::order_entered ||
                              event.kind == event_kind::order_amended || event.kind == event_kind::order_cancelled ||
                              event.kind == event_kind::order_rejected;
+    if (event.kind == event_kind::quote_entered) read_quote(update, event);
     if (!is_of_order) return update;
     const domain::client_order_id of = is_fill ? event.execution.client_order : event.order.client_order;
     if (is_fill) {
@@ -155,7 +229,10 @@ order_update order_entry::read(const answer& from) {
     }
     const order_number number = of.value & number_mask;
     const auto found = of == id_of(number) ? open_.find(number) : open_.end();
-    if (found == open_.end()) return update;
+    if (found == open_.end()) {
+        read_quote(update, event);
+        return update;
+    }
     fill_in(update, event, of);
     switch (event.kind) {
         case event_kind::order_entered: update.what = order_update::kind::accepted; break;

@@ -12,9 +12,10 @@
 #include <cstdint>
 #include <expected>
 #include <map>
-#include <optional>
-#include <string>
+#include <set>
+#include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "client/order_session.hpp"
@@ -32,41 +33,53 @@ using order_number = std::uint64_t;
 
 /// An order with a limit. The members after the price have defaults.
 struct limit_order {
-    domain::side side = domain::side::buy;
-    std::string_view symbol;
-    std::uint64_t units = 0;
-    double price = 0;
-    domain::time_in_force lasts = domain::time_in_force::day;
-    std::uint64_t shows = 0;  ///< the most units that the book shows; 0: all
-    bool post_only = false;   ///< refused if it would trade at once
-    domain::self_match_prevention prevents = domain::self_match_prevention::none;
+    domain::side side = domain::side::buy;                     ///< buys or sells
+    std::string_view symbol;                                   ///< of the instrument
+    std::uint64_t units = 0;                                   ///< a multiple of the lot size
+    double price = 0;                                          ///< the limit, a multiple of the tick size
+    domain::time_in_force lasts = domain::time_in_force::day;  ///< how long it stays good
+    std::uint64_t shows = 0;                                   ///< the most units that the book shows; 0: all
+    bool post_only = false;                                    ///< refused if it would trade at once
+    domain::self_match_prevention prevents = domain::self_match_prevention::none;  ///< own trades
 };
 
 /// An order that trades at once with the best prices; the rest is cancelled.
 struct market_order {
-    domain::side side = domain::side::buy;
-    std::string_view symbol;
-    std::uint64_t units = 0;
+    domain::side side = domain::side::buy;  ///< buys or sells
+    std::string_view symbol;                ///< of the instrument
+    std::uint64_t units = 0;                ///< a multiple of the lot size
 };
 
-/// What happened to an order.
+/// A price on each side of an instrument. It replaces the account's quote there; a side of 0 units is withdrawn.
+struct quote {
+    std::string_view symbol;      ///< of the instrument
+    std::uint64_t bid_units = 0;  ///< to buy; a multiple of the lot size
+    double bid = 0;               ///< the price to buy at
+    std::uint64_t ask_units = 0;  ///< to sell; a multiple of the lot size
+    double ask = 0;               ///< the price to sell at
+};
+
+/// What happened to an order or a quote.
 struct order_update {
+    /// Which news it is.
     enum class kind : std::uint8_t {
         accepted,   ///< it rests, or waits
         amended,    ///< its price or quantity has changed
         filled,     ///< a fill of `units` at `price`; `open` is left
         cancelled,  ///< `units` were cancelled, by the session or by the venue: `reason`
         refused,    ///< the request had no effect: `reason`
+        quoted,     ///< a quote is in the market: `open` is left of its bid, `ask_open` of its ask
         other,      ///< of an order that this object has not entered, or not about one order
     };
-    kind what = kind::other;
-    order_number number = 0;
-    std::string_view symbol;  ///< valid until the session learns an instrument
-    domain::side side = domain::side::buy;
-    std::uint64_t units = 0;
-    std::uint64_t open = 0;
-    double price = 0;  ///< 0 for an order without a limit
-    domain::reject_reason reason = domain::reject_reason::none;
+    kind what = kind::other;                                     ///< decides what the other members mean
+    order_number number = 0;                                     ///< as `enter` returned it; 0 with kind::other
+    std::string_view symbol;                                     ///< valid until the session learns an instrument
+    domain::side side = domain::side::buy;                       ///< of the order
+    std::uint64_t units = 0;                                     ///< of a fill, or that were cancelled; else `open`
+    std::uint64_t open = 0;                                      ///< of the order, after the event
+    std::uint64_t ask_open = 0;                                  ///< of a quote, after the event
+    double price = 0;                                            ///< 0 for an order without a limit
+    domain::reject_reason reason = domain::reject_reason::none;  ///< none: as it was asked for
 };
 
 class order_entry {
@@ -79,7 +92,12 @@ class order_entry {
     /// invalid_price,
     ///          price_off_tick; throttled when the session cannot queue a request now.
     [[nodiscard]] std::expected<order_number, domain::reject_reason> enter(const limit_order& order);
-    [[nodiscard]] std::expected<order_number, domain::reject_reason> enter(const market_order& order);
+    [[nodiscard]] std::expected<order_number, domain::reject_reason> enter(const market_order& order);  ///< Likewise.
+
+    /// Queues 1 to wire::mass_quote_max quotes in different instruments as one request. Each is answered by `quoted` or
+    /// `refused` with its symbol; its fills are `filled`, with the same number.
+    /// @return  The number of these quotes; as for orders. When one of them cannot be sent, none is.
+    [[nodiscard]] std::expected<order_number, domain::reject_reason> enter(std::span<const quote> quotes);
 
     /// Queues another price and quantity of an open order; `units` includes what is filled.
     /// @return  none when it is queued; unknown_order, and as `enter`.
@@ -105,12 +123,15 @@ class order_entry {
     [[nodiscard]] std::expected<order_number, domain::reject_reason> send_new(const domain::instrument& i,
                                                                               std::uint64_t units,
                                                                               domain::command& command);
+    [[nodiscard]] std::expected<domain::command, domain::reject_reason> command_of(const quote& q) const;
+    void read_quote(order_update& update, const domain::event& event);
     [[nodiscard]] domain::client_order_id id_of(order_number number) const noexcept;
     void fill_in(order_update& update, const domain::event& event, domain::client_order_id of) const;
 
     order_session& session_;
     std::map<order_number, open_order> open_;
-    std::map<std::uint32_t, std::int64_t> positions_;  ///< lots, by instrument
+    std::set<std::pair<std::uint32_t, order_number>> quotes_;  ///< instrument and number, the older ones until replaced
+    std::map<std::uint32_t, std::int64_t> positions_;          ///< lots, by instrument
 };
 
 }  // namespace corro::client

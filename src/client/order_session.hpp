@@ -43,20 +43,20 @@
 #include "wire/binary_codec.hpp"
 
 namespace corro::client {
-
+/// Who logs on, and how.
 struct credentials {
     credentials() noexcept {}
 
-    domain::account_id account{};
-    std::uint32_t session_number = 1;  ///< the number of the session among the account's
-    wire::api_key key{};
-    std::chrono::milliseconds heartbeat{5'000};
-    bool cancel_on_disconnect = true;
+    domain::account_id account{};                ///< as configured
+    std::uint32_t session_number = 1;            ///< the number of the session among the account's
+    wire::api_key key{};                         ///< the account's secret
+    std::chrono::milliseconds heartbeat{5'000};  ///< between heartbeats, both ways
+    bool cancel_on_disconnect = true;            ///< whether the venue cancels open orders when the connection is lost
     bool take_over = false;  ///< whether to end another connection of the session; otherwise the logon is refused
-    /// The first answer to resend, for a client that has stored its `next_answer`; 0 for new answers only.
-    std::uint64_t next_answer = 0;
-    /// The `session_day` that belongs to this `next_answer`; 0 when unknown.
-    std::uint8_t session_day = 0;
+    std::uint64_t next_answer = 0;  ///< the first answer to resend, for a client that has stored its
+                                    ///< `next_answer`; 0 for new answers only
+    std::uint8_t session_day = 0;   ///< the `session_day` that belongs to this `next_answer`; 0 when
+                                    ///< unknown
 };
 
 /// The venue's reply to an operator's request.
@@ -68,14 +68,14 @@ struct answer {
     std::optional<wire::reject> reject;         ///< set: the message itself was rejected; `event` is unused
     std::optional<wire::resend_gap> gap;        ///< set: the venue no longer has answers that this client missed
     std::shared_ptr<const admin_command> told;  ///< set: the answer to `ask_status` or `ask_snapshot`
-    domain::event event;
-    std::uint64_t sequence = 0;  ///< of the venue's numbered messages; 0 for the others
+    domain::event event;                        ///< what happened to an order
+    std::uint64_t sequence = 0;                 ///< of the venue's numbered messages; 0 for the others
 };
 
 class order_session {
  public:
-    static constexpr std::size_t output_bytes = 256 * 1024;
-    static constexpr std::size_t input_bytes = 64 * 1024;
+    static constexpr std::size_t output_bytes = 256 * 1024;  ///< that may wait to be sent
+    static constexpr std::size_t input_bytes = 64 * 1024;    ///< received and not read yet
 
     /// Connects, proves the key and waits for the venue's hello_ack with its instruments.
     ///

@@ -9,7 +9,7 @@
 #include "wire/generated/corro_binary.hpp"
 
 namespace corro::client {
-
+/// Why a session or a feed has ended.
 enum class session_errc {
     unexpected_message = 1,     ///< a valid message at the wrong time
     sequence_gap = 2,           ///< the venue's messages are not consecutive
@@ -21,8 +21,8 @@ enum class session_errc {
     logout_base = 100,          ///< 100 + wire::logout_reason: the venue ended the session
 };
 
-[[nodiscard]] const std::error_category& session_category() noexcept;
-[[nodiscard]] inline std::error_code make_error_code(session_errc code) noexcept {
+[[nodiscard]] const std::error_category& session_category() noexcept;               ///< Of session_errc.
+[[nodiscard]] inline std::error_code make_error_code(session_errc code) noexcept {  ///< For std::error_code.
     return {static_cast<int>(code), session_category()};
 }
 

@@ -29,30 +29,30 @@ enum class match_algorithm : std::uint8_t {
 
 /// Makers that one instrument may have. Each incoming order checks all of them.
 inline constexpr std::uint32_t lead_market_makers_max = 8;
-
+/// An account with a share of each order.
 struct lead_market_maker {
     account_id account{};
     std::uint32_t percent = 0;  ///< 1 to 100; 0 for "no maker", and then none follows
 };
-
+/// How the orders at one price share an incoming order.
 struct allocation_policy {
-    match_algorithm algorithm = match_algorithm::fifo;
+    match_algorithm algorithm = match_algorithm::fifo;  ///< decides which of the others apply
     bool levels = false;                 ///< split: orders without a pro rata share may get one lot, largest first
     std::uint32_t fifo_percent = 0;      ///< split: the part that is allocated first in, first out
     std::uint32_t top_minimum = 0;       ///< an order that shows fewer lots cannot become the top order
     std::uint32_t top_maximum = 0;       ///< most lots that the top order gets as such; 0 for any number
     std::uint32_t pro_rata_minimum = 0;  ///< a smaller share is rounded to nothing; 0 for the algorithm's default
-    std::array<lead_market_maker, lead_market_makers_max> makers{};
+    std::array<lead_market_maker, lead_market_makers_max> makers{};  ///< lead market makers
 };
-
+/// Whether the first order at a new best price is served first.
 [[nodiscard]] constexpr bool has_top_order(match_algorithm a) noexcept {
     return a != match_algorithm::fifo && a != match_algorithm::fifo_makers && a != match_algorithm::pro_rata;
 }
-[[nodiscard]] constexpr bool has_makers(match_algorithm a) noexcept {
+[[nodiscard]] constexpr bool has_makers(match_algorithm a) noexcept {  ///< Whether lead market makers have shares.
     return a == match_algorithm::fifo_makers || a == match_algorithm::fifo_top_makers || a == match_algorithm::split ||
            a == match_algorithm::threshold_makers;
 }
-[[nodiscard]] constexpr bool is_pro_rata(match_algorithm a) noexcept {
+[[nodiscard]] constexpr bool is_pro_rata(match_algorithm a) noexcept {  ///< Whether a part is shared by size.
     return a == match_algorithm::split || a == match_algorithm::allocation || a == match_algorithm::pro_rata ||
            a == match_algorithm::threshold || a == match_algorithm::threshold_makers;
 }

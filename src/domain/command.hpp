@@ -22,7 +22,7 @@
 #include "domain/types.hpp"
 
 namespace corro::domain {
-
+/// What a command asks for; the payload of the same name has its fields.
 enum class command_kind : std::uint8_t {
     enter_order = 1,
     amend_order = 2,
@@ -57,8 +57,8 @@ enum class command_kind : std::uint8_t {
 
 /// The three bytes behind the kind.
 union command_terms {
-    order_terms order;
-    definition_terms definition;
+    order_terms order;            ///< of an enter_order
+    definition_terms definition;  ///< of a define_instrument
 
     constexpr command_terms() noexcept : order{} {}
 };
@@ -70,13 +70,13 @@ struct command {
     time_ns time{};              ///< when it was sequenced; never earlier than its predecessor's
     session_id session{};        ///< who sent it
     account_id account{};        ///< on whose behalf
-    instrument_id instrument{};
-    command_kind kind = command_kind::enter_order;
-    command_terms terms{};
+    instrument_id instrument{};  ///< that it is about; 0 for none, or all
+    command_kind kind = command_kind::enter_order;  ///< decides which payload is used
+    command_terms terms{};                          ///< of two kinds; zero in others
     /// enter_order, enter_quote: the new order's; amend_order, cancel_order, query_order: names the order when nothing
     /// else does.
     client_order_id client_order{};
-    command_payload payload{};
+    command_payload payload{};  ///< what `kind` has beside the header
 
     /// An empty enter_order. Spelled out because g++ 12 deletes the implicit one of a struct with these unions.
     constexpr command() noexcept {}
@@ -86,14 +86,14 @@ struct command {
     /// A reason found at the edge that the domain's units cannot express, such as an off-tick price. The facility
     /// answers such a command with this refusal, so that it is sequenced and journaled like any other.
     [[nodiscard]] constexpr reject_reason verdict() const noexcept { return payload.any.verdict; }
-    constexpr void set_verdict(reject_reason reason) noexcept { payload.any.verdict = reason; }
+    constexpr void set_verdict(reject_reason reason) noexcept { payload.any.verdict = reason; }  ///< At the edge.
     /// The client's own number of this message, echoed in the answers; 0 when no client sent it.
     [[nodiscard]] constexpr std::uint32_t request() const noexcept { return payload.any.request; }
-    constexpr void set_request(std::uint32_t number) noexcept { payload.any.request = number; }
+    constexpr void set_request(std::uint32_t number) noexcept { payload.any.request = number; }  ///< By the session.
     /// Sent by an operator. The edge sets it from its accounts, never from the message. set_limits, change_phase,
     /// settle_instrument and new_trading_day need it, and a kill_switch that is released or covers another account.
     [[nodiscard]] constexpr bool is_operator() const noexcept { return payload.any.is_operator != 0; }
-    constexpr void set_operator(bool is) noexcept { payload.any.is_operator = is ? 1 : 0; }
+    constexpr void set_operator(bool is) noexcept { payload.any.is_operator = is ? 1 : 0; }  ///< At the edge.
     /// In a venue of one partition all zero. A define_instrument is for one partition and has it in other places,
     /// because its name stands there.
     [[nodiscard]] constexpr command_arrival arrival() const noexcept {
@@ -308,7 +308,7 @@ inline constexpr bool has_header =
     offsetof(Payload, request) == offsetof(any_payload, request) &&
     offsetof(Payload, is_operator) == offsetof(any_payload, is_operator);
 template <class... Payloads>
-inline constexpr bool have_header = ((has_header<Payloads> && offsetof(Payloads, arrival) == 72) && ...);
+inline constexpr bool have_header = ((has_header<Payloads> && offsetof(Payloads, arrival) == 72) && ...);  ///< Each.
 static_assert(offsetof(any_payload, verdict) == 20 && offsetof(any_payload, request) == 24 &&
               offsetof(any_payload, is_operator) == 54 && offsetof(any_payload, arrival) == 72);
 static_assert(
@@ -316,12 +316,12 @@ static_assert(
     have_header<enter_order, amend_order, cancel_order, cancel_orders, query_order, enter_quote, set_protection,
                 change_phase, set_limits, kill_switch, settle_instrument, cancel_on_disconnect, new_trading_day,
                 define_account, reset_session_numbers, count_messages>);
-
+/// What stands at the same place in those that name an order.
 template <class Payload>
 inline constexpr bool names_order = offsetof(Payload, order) == offsetof(cancel_order, order) &&
                                     offsetof(Payload, target_request) == offsetof(cancel_order, target_request);
 static_assert(names_order<amend_order> && names_order<query_order>);
-
+/// The same for the name of a request.
 template <class... Payloads>
 inline constexpr bool have_name = ((offsetof(Payloads, request_name) == offsetof(cancel_order, request_name)) && ...);
 static_assert(have_name<amend_order, cancel_orders, query_order>);

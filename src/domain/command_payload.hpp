@@ -18,7 +18,7 @@
 #include "domain/types.hpp"
 
 namespace corro::domain {
-
+/// Bytes that are zero.
 template <std::size_t Bytes>
 using unused = std::array<std::byte, Bytes>;
 
@@ -43,26 +43,26 @@ struct command_arrival {
 /// enter_order: three bytes behind the kind.
 struct order_terms {
     domain::side side = side::buy;
-    order_type type = order_type::limit;
-    domain::time_in_force time_in_force = time_in_force::day;
+    order_type type = order_type::limit;                       ///< decides which prices it has
+    domain::time_in_force time_in_force = time_in_force::day;  ///< how long it stays good
 };
 
 /// define_instrument: three bytes behind the kind.
 struct definition_terms {
     unused<1> unused_1{};
-    option_right right = option_right::none;
-    std::uint8_t given = 0;  ///< definition_field
+    option_right right = option_right::none;  ///< of an option
+    std::uint8_t given = 0;                   ///< definition_field
 };
-
+/// The terms of a defined option.
 struct defined_option {
-    price_nano strike{};
+    price_nano strike{};  ///< the price at which its holder may buy or sell
     unused<8> unused_1{};
 };
 
 /// define_instrument: `definition_terms::given` says which.
 union option_or_legs {
-    std::array<instrument_id, legs_defined_max> legs;
-    defined_option option;
+    std::array<instrument_id, legs_defined_max> legs;  ///< of a strategy
+    defined_option option;                             ///< of an option
 
     constexpr option_or_legs() noexcept : legs{} {}
 };
@@ -70,8 +70,8 @@ union option_or_legs {
 /// A new order. Its side, type and time in force are `order_terms`.
 struct enter_order {
     unused<8> unused_1{};
-    price_ticks price{};  ///< ignored for market orders
-    quantity_lots quantity{};
+    price_ticks price{};       ///< ignored for market orders
+    quantity_lots quantity{};  ///< at least one
     reject_reason verdict = reject_reason::none;
     domain::self_match_prevention self_match_prevention = self_match_prevention::none;
     std::uint8_t flags = 0;  ///< order_flag
@@ -133,12 +133,12 @@ struct cancel_orders {
     unused<20> unused_1{};
     reject_reason verdict = reject_reason::none;
     unused<1> unused_2{};
-    std::uint8_t flags = 0;  ///< cancel_flag
-    cancel_scope scope = cancel_scope::account;
+    std::uint8_t flags = 0;                      ///< cancel_flag
+    cancel_scope scope = cancel_scope::account;  ///< of which sessions
     std::uint32_t request = 0;
     unused<20> unused_3{};
-    product_id product{};  ///< 0 for every product
-    cancel_sides sides = cancel_sides::both;
+    product_id product{};                     ///< 0 for every product
+    cancel_sides sides = cancel_sides::both;  ///< one or both
     unused<1> unused_4{};
     std::uint8_t is_operator = 0;
     unused<1> unused_5{};
@@ -169,16 +169,16 @@ struct query_order {
 /// Both sides of the account's quote in an instrument. A side with quantity 0 is withdrawn.
 struct enter_quote {
     unused<8> unused_1{};
-    price_ticks bid_price{};
-    quantity_lots bid_quantity{};
+    price_ticks bid_price{};       ///< of the buying side
+    quantity_lots bid_quantity{};  ///< 0 withdraws it
     reject_reason verdict = reject_reason::none;
     domain::self_match_prevention self_match_prevention = self_match_prevention::none;
     std::uint8_t flags = 0;  ///< quote_flag
     unused<1> unused_2{};
     std::uint32_t request = 0;
     unused<4> unused_3{};
-    price_ticks ask_price{};
-    quantity_lots ask_quantity{};
+    price_ticks ask_price{};       ///< of the selling side
+    quantity_lots ask_quantity{};  ///< 0 withdraws it
     unused<10> unused_4{};
     std::uint8_t is_operator = 0;
     unused<17> unused_5{};
@@ -245,8 +245,8 @@ struct kill_switch {
     std::uint32_t request = 0;
     std::uint32_t firm = 0;  ///< the firm concerned; numbered like accounts
     unused<20> unused_3{};
-    domain::kill_scope kill_scope = kill_scope::session;
-    switch_state state = switch_state::off;
+    domain::kill_scope kill_scope = kill_scope::session;  ///< whom it stops
+    switch_state state = switch_state::off;               ///< on: stopped
     std::uint8_t is_operator = 0;
     unused<9> unused_4{};
     session_id other_session{};  ///< the session concerned, of `other_account`
@@ -271,21 +271,21 @@ struct settle_instrument {
 /// A new instrument: the header's `instrument`, like another one. What `definition_terms::given` does not
 /// name is zero; domain/definition.hpp reads and writes it.
 struct define_instrument {
-    option_or_legs terms;
-    instrument_id like{};
+    option_or_legs terms;  ///< those of `definition_terms::given`
+    instrument_id like{};  ///< the other instrument
     reject_reason verdict = reject_reason::none;
-    std::uint8_t legs_count = 0;
+    std::uint8_t legs_count = 0;     ///< legs that are given
     std::uint16_t arrival_high = 0;  ///< the arrival's number, bits 48 to 63; its place belongs to the name
     std::uint32_t request = 0;
     std::uint32_t previous_request_plus_1 = 0;  ///< as in `command_arrival`
-    price_nano price_low{};
-    price_nano price_high{};
-    std::uint32_t arrival_low = 0;     ///< bits 0 to 31
-    std::uint16_t arrival_middle = 0;  ///< bits 32 to 47
+    price_nano price_low{};                     ///< lowest price accepted
+    price_nano price_high{};                    ///< highest price accepted
+    std::uint32_t arrival_low = 0;              ///< bits 0 to 31
+    std::uint16_t arrival_middle = 0;           ///< bits 32 to 47
     std::uint8_t is_operator = 0;
     unused<1> unused_1{};
-    time_ns expiry{};
-    symbol name{};  ///< its last 16 characters stand where other kinds have their arrival
+    time_ns expiry{};  ///< when it ends
+    symbol name{};     ///< its last 16 characters stand where other kinds have their arrival
 };
 
 /// Whether the open orders of the session are cancelled when its connection is lost.
@@ -318,7 +318,7 @@ struct new_trading_day {
 /// A new account of the configuration.
 struct define_account {
     unused<16> unused_1{};
-    std::uint32_t sessions_count = 0;
+    std::uint32_t sessions_count = 0;  ///< of the new account
     reject_reason verdict = reject_reason::none;
     unused<3> unused_2{};
     std::uint32_t request = 0;
@@ -363,18 +363,18 @@ struct count_messages {
 /// What every payload has. `reset_protection` has nothing else.
 struct any_payload {
     unused<20> unused_1{};
-    reject_reason verdict = reject_reason::none;
+    reject_reason verdict = reject_reason::none;  ///< `command::verdict`
     unused<3> unused_2{};
-    std::uint32_t request = 0;
+    std::uint32_t request = 0;  ///< `command::request`
     unused<26> unused_3{};
-    std::uint8_t is_operator = 0;
+    std::uint8_t is_operator = 0;  ///< `command::is_operator`
     unused<17> unused_4{};
-    command_arrival arrival{};
+    command_arrival arrival{};  ///< `command::arrival`
 };
 
 /// Spelled out because g++ 12 deletes the implicit constructor of a struct with such a union.
 union command_payload {
-    any_payload any;
+    any_payload any;  ///< what all kinds have
     domain::enter_order enter_order;
     domain::amend_order amend_order;
     domain::cancel_order cancel_order;

@@ -20,26 +20,26 @@ namespace corro::domain {
 
 /// Which differences a definition names; bits of `definition::given`. All else is as in the other instrument.
 namespace definition_field {
-inline constexpr std::uint8_t expiry = 1;
-inline constexpr std::uint8_t option = 2;  ///< right and strike
-inline constexpr std::uint8_t price_low = 4;
-inline constexpr std::uint8_t price_high = 8;
-inline constexpr std::uint8_t legs = 16;
-inline constexpr std::uint8_t all = 31;
+inline constexpr std::uint8_t expiry = 1;      ///< the day on which it ends
+inline constexpr std::uint8_t option = 2;      ///< right and strike
+inline constexpr std::uint8_t price_low = 4;   ///< the lower end of the price band
+inline constexpr std::uint8_t price_high = 8;  ///< the upper end
+inline constexpr std::uint8_t legs = 16;       ///< other legs, in the same order
+inline constexpr std::uint8_t all = 31;        ///< each of them
 }  // namespace definition_field
 
 struct definition {
-    instrument_id id{};
-    instrument_id like{};
-    symbol name{};
-    std::uint8_t given = 0;
-    option_right right = option_right::none;
-    price_nano strike{};
-    price_nano price_low{};
-    price_nano price_high{};
-    time_ns expiry{};
+    instrument_id id{};                                  ///< of the new instrument
+    instrument_id like{};                                ///< of the other one
+    symbol name{};                                       ///< of the new one
+    std::uint8_t given = 0;                              ///< definition_field: which of the following count
+    option_right right = option_right::none;             ///< of an option
+    price_nano strike{};                                 ///< of an option
+    price_nano price_low{};                              ///< lowest price accepted
+    price_nano price_high{};                             ///< highest price accepted
+    time_ns expiry{};                                    ///< 0 for never
     std::array<instrument_id, legs_defined_max> legs{};  ///< in the order of the other instrument's
-    std::uint8_t legs_count = 0;
+    std::uint8_t legs_count = 0;                         ///< how many are used
 
     [[nodiscard]] constexpr std::span<const instrument_id> legs_used() const noexcept {
         return std::span(legs).first(legs_count < legs.size() ? legs_count : legs.size());

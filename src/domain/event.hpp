@@ -18,7 +18,7 @@
 #include "domain/types.hpp"
 
 namespace corro::domain {
-
+/// What an event reports; one member of the union has its fields.
 enum class event_kind : std::uint8_t {
     // Private: to the session that owns the order.
     order_entered = 1,  ///< an order rests
@@ -68,7 +68,7 @@ enum class event_kind : std::uint8_t {
     instrument_legs = 36,     ///< only of a strategy: its legs
     instrument_defined = 37,  ///< its name and expiry, and the instrument that it is otherwise like
 };
-
+/// Whether an event belongs to the feed.
 [[nodiscard]] constexpr bool is_public(event_kind kind) noexcept {
     return kind >= event_kind::order_added;
 }
@@ -145,7 +145,7 @@ struct leg_fill {
 struct private_quote {
     client_order_id client_order{};  ///< of the quote
     quantity_lots bid_quantity{};    ///< open after the event
-    quantity_lots ask_quantity{};
+    quantity_lots ask_quantity{};    ///< open after the event
     account_id account{};
     session_id session{};
     std::uint32_t request{};
@@ -154,11 +154,11 @@ struct private_quote {
 
 /// protection_changed.
 struct protection {
-    std::uint32_t fills{};  ///< in the current window
-    std::uint32_t fills_max{};
-    volume_lots quantity{};  ///< traded in the current window
-    quantity_lots quantity_max{};
-    std::uint32_t window_ms{};
+    std::uint32_t fills{};         ///< in the current window
+    std::uint32_t fills_max{};     ///< 0 for no limit
+    volume_lots quantity{};        ///< traded in the current window
+    quantity_lots quantity_max{};  ///< 0 for no limit
+    std::uint32_t window_ms{};     ///< how long a window lasts
     account_id account{};
     session_id session{};
     std::uint32_t request{};
@@ -200,8 +200,8 @@ struct named_request {
 /// position_reported. The header's side is buy for a long position, sell for a short one. Without an instrument it
 /// counts the reports that follow.
 struct position_state {
-    volume_lots quantity{};
-    price_ticks last{};  ///< the price of the instrument's last trade; no_price: there was none
+    volume_lots quantity{};  ///< without its sign
+    price_ticks last{};      ///< the price of the instrument's last trade; no_price: there was none
     account_id account{};
     session_id session{};  ///< that asked
     std::uint32_t request{};
@@ -221,17 +221,17 @@ struct public_order {
 /// level_changed.
 struct level {
     price_ticks price{};
-    volume_lots quantity{};  ///< total at the level after the event
-    std::uint64_t orders_count{};
+    volume_lots quantity{};        ///< total at the level after the event
+    std::uint64_t orders_count{};  ///< those that it shows
     std::array<std::byte, 16> reserved{};
 };
 
 /// top_of_book, implied_top. An empty side has price no_price and quantity 0.
 struct top {
-    price_ticks bid_price{};
-    volume_lots bid_quantity{};
-    price_ticks ask_price{};
-    volume_lots ask_quantity{};
+    price_ticks bid_price{};     ///< the best of the buyers
+    volume_lots bid_quantity{};  ///< at that price
+    price_ticks ask_price{};     ///< the best of the sellers
+    volume_lots ask_quantity{};  ///< at that price
     std::array<std::byte, 8> reserved{};
 };
 
@@ -245,10 +245,10 @@ struct tape_trade {
 
 /// price_update.
 struct price_summary {
-    price_ticks last{};
-    price_ticks high{};
-    price_ticks low{};
-    price_ticks open{};
+    price_ticks last{};  ///< of the last trade
+    price_ticks high{};  ///< of the day
+    price_ticks low{};   ///< of the day
+    price_ticks open{};  ///< of the day's first trade
     std::array<std::byte, 8> reserved{};
 };
 
@@ -262,7 +262,7 @@ struct volume_summary {
 
 /// phase_changed.
 struct phase_state {
-    trading_phase phase = trading_phase::continuous;
+    trading_phase phase = trading_phase::continuous;  ///< from now on
     std::array<std::byte, 7> reserved{};
     time_ns resume_time{};  ///< of a phase that ends by itself; otherwise 0
     std::array<std::byte, 24> reserved_2{};
@@ -285,38 +285,38 @@ struct settlement {
 
 /// instrument_terms. In billionths of the currency, because the tick size is only known with instrument_defined.
 struct instrument_terms_said {
-    price_nano strike{};
-    price_nano price_low{};
-    price_nano price_high{};
-    option_right right = option_right::none;
+    price_nano strike{};                      ///< 0 for what is not an option
+    price_nano price_low{};                   ///< lowest price accepted
+    price_nano price_high{};                  ///< highest price accepted
+    option_right right = option_right::none;  ///< none for what is not an option
     std::array<std::byte, 15> reserved{};
 };
 
 /// instrument_legs.
 struct instrument_legs_said {
-    std::array<instrument_id, legs_defined_max> instruments{};
-    std::uint8_t count = 0;
+    std::array<instrument_id, legs_defined_max> instruments{};  ///< the first `count` are used
+    std::uint8_t count = 0;                                     ///< of legs
     std::array<std::byte, 23> reserved{};
 };
 
 /// instrument_defined.
 struct instrument_said {
-    symbol name{};
-    time_ns expiry{};
-    instrument_id like{};
+    symbol name{};         ///< unique in the venue
+    time_ns expiry{};      ///< 0 for never
+    instrument_id like{};  ///< what it is otherwise like
     std::array<std::byte, 4> reserved{};
 };
 
 // Not over-aligned: a coroutine frame holds commands and events, and compilers place over-aligned objects in frames at
 // addresses that only a plain allocation guarantees. Rings and buffers align their arrays instead.
 struct event {
-    sequence_number command{};  ///< the command that caused it
-    time_ns time{};             ///< that command's time
-    instrument_id instrument{};
-    event_kind kind = event_kind::order_entered;
-    domain::side side = domain::side::buy;
-    reject_reason reason = reject_reason::none;
-    std::uint8_t flags = 0;
+    sequence_number command{};                    ///< the command that caused it
+    time_ns time{};                               ///< that command's time
+    instrument_id instrument{};                   ///< that it is about
+    event_kind kind = event_kind::order_entered;  ///< decides which member of the union is used
+    domain::side side = domain::side::buy;        ///< of the order, the trade or the level
+    reject_reason reason = reject_reason::none;   ///< none: nothing was refused
+    std::uint8_t flags = 0;                       ///< event_flag
     union {
         private_order order;
         domain::execution execution;

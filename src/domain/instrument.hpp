@@ -15,14 +15,14 @@
 #include "domain/types.hpp"
 
 namespace corro::domain {
-
+/// What an instrument is.
 enum class instrument_kind : std::uint8_t {
     future = 0,
     option = 1,
     spread = 2,  ///< an instrument with legs: calendar and ratio spreads, option strategies, baskets
     spot = 3,
 };
-
+/// Of options.
 enum class option_right : std::uint8_t { none = 0, call = 1, put = 2 };
 
 /// A price as it stands in a message: billionths of the currency, as in FIX SBE's PRICE9.
@@ -30,7 +30,7 @@ using price_nano = base::quantity<struct price_nano_tag, std::int64_t>;
 
 /// A short name held by value, padded with NUL.
 struct symbol {
-    std::array<char, symbol_size_max> characters{};
+    std::array<char, symbol_size_max> characters{};  ///< padded with NUL
 
     constexpr symbol() = default;
     /// Keeps the first `symbol_size_max` characters.
@@ -54,15 +54,15 @@ struct leg {
 };
 
 struct instrument {
-    instrument_id id{};
+    instrument_id id{};  ///< from 1
     product_id product{};
-    symbol name{};
-    instrument_kind kind = instrument_kind::future;
-    price_nano tick_size{1'000'000'000};
-    std::uint32_t lot_size = 1;               ///< units of quantity in one lot
-    price_ticks price_low{-price_ticks_max};  ///< lowest price accepted, inclusive
-    price_ticks price_high{price_ticks_max};  ///< highest price accepted, inclusive
-    quantity_lots order_quantity_max{order_quantity_lots_max};
+    symbol name{};                                              ///< unique in the venue
+    instrument_kind kind = instrument_kind::future;             ///< only published
+    price_nano tick_size{1'000'000'000};                        ///< smallest step of prices
+    std::uint32_t lot_size = 1;                                 ///< units of quantity in one lot
+    price_ticks price_low{-price_ticks_max};                    ///< lowest price accepted, inclusive
+    price_ticks price_high{price_ticks_max};                    ///< highest price accepted, inclusive
+    quantity_lots order_quantity_max{order_quantity_lots_max};  ///< of one order
     /// Ticks that a buy may be above the last trade, and a sell below it; 0 for no limit.
     std::int64_t dynamic_band = 0;
     // A trade more than `breaker_move` ticks from the first price of a window halts the instrument's product.
@@ -74,13 +74,13 @@ struct instrument {
     std::int64_t volatility_auction = 0;
     allocation_policy allocation{};  ///< how the orders at one price share an incoming order
     // Terms of options and dated instruments; the venue only publishes them.
-    option_right right = option_right::none;
-    price_nano strike{};
-    time_ns expiry{};  ///< 0 for an instrument that does not expire
+    option_right right = option_right::none;  ///< none for what is not an option
+    price_nano strike{};                      ///< of an option
+    time_ns expiry{};                         ///< 0 for an instrument that does not expire
     // A strategy: see docs/spec/spreads.md.
-    std::array<leg, legs_max> legs{};
-    std::uint8_t legs_count = 0;
-    bool implied = false;  ///< takes part in implied matching: docs/spec/implied.md
+    std::array<leg, legs_max> legs{};  ///< the first `legs_count` are used
+    std::uint8_t legs_count = 0;       ///< 0 for what is not a strategy
+    bool implied = false;              ///< takes part in implied matching: docs/spec/implied.md
 
     [[nodiscard]] constexpr std::span<const leg> legs_used() const noexcept { return {legs.data(), legs_count}; }
 };
@@ -88,8 +88,8 @@ struct instrument {
 /// The result of a conversion from the wire: a value, or a reject reason.
 template <class Value>
 struct conversion {
-    Value value{};
-    reject_reason reason = reject_reason::none;
+    Value value{};                               ///< only without a reason
+    reject_reason reason = reject_reason::none;  ///< none: it was converted
 };
 
 /// Converts a price from the wire. Reasons: price_off_tick, invalid_price.
@@ -112,7 +112,7 @@ struct conversion {
 /// The price on the wire. `ticks` is within price_ticks_max and the tick size was checked by `validate`, so it fits;
 /// no_price becomes no_price_nano.
 inline constexpr price_nano no_price_nano{std::numeric_limits<std::int64_t>::min()};
-[[nodiscard]] constexpr price_nano to_nano(const instrument& i, price_ticks ticks) noexcept {
+[[nodiscard]] constexpr price_nano to_nano(const instrument& i, price_ticks ticks) noexcept {  ///< The same price.
     return ticks == no_price ? no_price_nano : price_nano{ticks.value * i.tick_size.value};
 }
 

@@ -41,7 +41,7 @@ inline constexpr std::uint32_t symbol_size_max = 24;
 /// with more orders query again behind the last one, so that the cost of a query is bounded.
 /// The same for one query of positions: positions in its answer, and instruments that it reads.
 inline constexpr std::uint32_t query_orders_max = 256;
-inline constexpr std::uint32_t query_looks_max = 4096;
+inline constexpr std::uint32_t query_looks_max = 4096;  ///< read for one answer
 
 static_assert(query_orders_max <= query_looks_max, "a page can be full");
 static_assert(order_quantity_lots_max < (std::uint64_t{1} << 30), "a quantity leaves two bits free in 32");

@@ -5,10 +5,10 @@
 #include <cstdint>
 
 namespace corro::domain {
-
+/// The price at which an order trades, and when.
 enum class order_type : std::uint8_t {
-    limit = 1,
-    market = 2,
+    limit = 1,             ///< at the price or better
+    market = 2,            ///< at any price
     market_to_limit = 3,   ///< limit at the best price of the other side; refused when that is empty
     market_protected = 4,  ///< as market_to_limit, but up to `price` ticks worse than the best
     // These wait out of the book until a trade of the instrument happens at the trigger price or beyond.
@@ -16,13 +16,13 @@ enum class order_type : std::uint8_t {
     stop_limit = 6,         ///< then limit
     market_if_touched = 7,  ///< then market; a buy waits for prices to fall, a sell for prices to rise
 };
-
+/// How long an order stays good.
 enum class time_in_force : std::uint8_t {
-    day = 1,
-    gtc = 2,
-    ioc = 3,
-    fok = 4,
-    gtd = 5,
+    day = 1,           ///< until the end of the trading day
+    gtc = 2,           ///< until it is cancelled
+    ioc = 3,           ///< the part that does not trade at once is cancelled
+    fok = 4,           ///< it trades completely at once or not at all
+    gtd = 5,           ///< until its expire time
     at_the_open = 6,   ///< for the opening auction alone; what is left of it then is cancelled
     at_the_close = 7,  ///< for the closing auction alone
 };
@@ -71,15 +71,15 @@ inline constexpr std::uint8_t more = 4;
 
 /// Bits of `cancel_orders::flags`; without any it covers orders and leaves quotes alone.
 namespace cancel_flag {
-inline constexpr std::uint8_t quotes_too = 1;
+inline constexpr std::uint8_t quotes_too = 1;       ///< orders and quotes
 inline constexpr std::uint8_t quotes_only = 2;      ///< with quotes_too: orders are left alone
 inline constexpr std::uint8_t all_but_staying = 4;  ///< orders with order_flag::stays are left alone
 }  // namespace cancel_flag
 
 /// What a query is about, bits of `query_order::flags`; without any, the open order that it names.
 namespace query_flag {
-inline constexpr std::uint8_t all_of_session = 1;
-inline constexpr std::uint8_t all_of_account = 2;
+inline constexpr std::uint8_t all_of_session = 1;  ///< the open orders of the sender's session
+inline constexpr std::uint8_t all_of_account = 2;  ///< the open orders of the account
 /// With one of these: those behind the open order of the account that `order` names, quotes' orders among them. With
 /// `positions`: those in instruments behind the command's.
 inline constexpr std::uint8_t behind = 4;
@@ -95,7 +95,7 @@ enum class cancel_sides : std::uint8_t { both = 0, buy = 1, sell = 2 };
 
 /// Whom a `kill_switch` covers.
 enum class kill_scope : std::uint8_t { session = 0, account = 1, firm = 2 };
-
+/// Of a kill switch, and of cancel on disconnect.
 enum class switch_state : std::uint8_t { off = 0, on = 1 };
 
 }  // namespace corro::domain

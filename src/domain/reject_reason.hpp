@@ -5,7 +5,7 @@
 #include <string_view>
 
 namespace corro::domain {
-
+/// Why a request was refused, or an order cancelled.
 enum class reject_reason : std::uint8_t {
     none = 0,
     // A field of the request is invalid.

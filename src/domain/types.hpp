@@ -10,23 +10,23 @@
 #include "base/strong.hpp"
 
 namespace corro::domain {
-
+/// Whose orders and positions.
 using account_id = base::identifier<struct account_tag, std::uint32_t>;
 /// One permitted connection of an account. Stable over reconnects: an order keeps the session that entered it.
 using session_id = base::identifier<struct session_tag, std::uint32_t>;
-using instrument_id = base::identifier<struct instrument_tag, std::uint32_t>;
+using instrument_id = base::identifier<struct instrument_tag, std::uint32_t>;  ///< From 1.
 /// A group of instruments that share a circuit breaker, a partition and mass cancels.
 using product_id = base::identifier<struct product_tag, std::uint32_t>;
 /// Given by the venue; never used twice within one run. Only the engine interprets its bits.
 using order_id = base::identifier<struct order_tag, std::uint64_t>;
 /// Given by the client; unique among the open orders of its account.
 using client_order_id = base::identifier<struct client_order_tag, std::uint64_t>;
-using trade_id = base::identifier<struct trade_tag, std::uint64_t>;
+using trade_id = base::identifier<struct trade_tag, std::uint64_t>;  ///< The same for both sides.
 /// Position in a sequence, from 1. The field that holds it names the sequence.
 using sequence_number = base::identifier<struct sequence_tag, std::uint64_t>;
 
-using price_ticks = base::quantity<struct price_tag, std::int64_t>;
-using quantity_lots = base::quantity<struct lots_tag, std::uint32_t>;
+using price_ticks = base::quantity<struct price_tag, std::int64_t>;    ///< A price.
+using quantity_lots = base::quantity<struct lots_tag, std::uint32_t>;  ///< Of one order.
 /// Sums of lots: level totals, volumes, turnovers need more bits than one order does.
 using volume_lots = base::quantity<struct volume_tag, std::uint64_t>;
 /// Nanoseconds since the Unix epoch.
@@ -34,7 +34,7 @@ using time_ns = base::quantity<struct time_tag, std::int64_t>;
 
 /// "There is no such price": an empty side of the book.
 inline constexpr price_ticks no_price{std::numeric_limits<std::int64_t>::min()};
-
+/// The side of the market.
 enum class side : std::uint8_t { buy = 0, sell = 1 };
 
 /// What an instrument allows.
@@ -59,7 +59,7 @@ enum class trading_phase : std::uint8_t {
            : p == trading_phase::closing_auction ? trading_phase::closed
                                                  : trading_phase::continuous;
 }
-
+/// The other side.
 [[nodiscard]] constexpr side opposite(side s) noexcept {
     return s == side::buy ? side::sell : side::buy;
 }

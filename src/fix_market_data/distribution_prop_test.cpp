@@ -121,17 +121,17 @@ struct asked {
 };
 
 /// What the client should have of the levels.
-std::map<std::int64_t, testing::client_level> expected(const market_data::book_image& book, const asked& a,
+std::map<std::int64_t, testing::client_level> expected(const feed::book_image& book, const asked& a,
                                                        domain::side side) {
     std::map<std::int64_t, testing::client_level> all;
-    for (const market_data::image_level& l : book.levels(side, a.levels)) {
+    for (const feed::image_level& l : book.levels(side, a.levels)) {
         all[domain::to_nano(a.instrument, l.price).value] = {l.quantity.value * a.instrument.lot_size, l.orders_count};
     }
     return all;
 }
 
 void expect_same(random_market& market, const client_book& has, const asked& a, fix_version version) {
-    const market_data::book_image& book = *market.feed.book(a.instrument.id);
+    const feed::book_image& book = *market.feed.book(a.instrument.id);
     const auto wants = [&](char type) { return a.types.find(type) != std::string::npos; };
     for (const domain::side side : {domain::side::buy, domain::side::sell}) {
         const auto k = static_cast<std::size_t>(side);

@@ -122,7 +122,7 @@ bool has_the_book(const test_venue& v, const test_client& client) {
     const domain::instrument& i = v.market.instruments.front();
     for (const domain::side side : {domain::side::buy, domain::side::sell}) {
         std::map<std::int64_t, testing::client_level> expected;
-        for (const market_data::image_level& l : v.market.feed.book(i.id)->levels(side, levels_max)) {
+        for (const feed::image_level& l : v.market.feed.book(i.id)->levels(side, levels_max)) {
             expected[domain::to_nano(i, l.price).value] = {l.quantity.value * i.lot_size, l.orders_count};
         }
         if (found->second.levels[static_cast<std::size_t>(side)] != expected) return false;

@@ -98,8 +98,8 @@ void markets::apply(const domain::event& event, market& to) {
 
 // The levels that change are mostly the best ones, which are at the end.
 void markets::set_level(market& of, domain::side side, const domain::level& level) {
-    std::vector<market_data::image_level>& ladder = of.ladder[static_cast<int>(side)];
-    const auto is_worse = [side](const market_data::image_level& a, domain::price_ticks b) {
+    std::vector<feed::image_level>& ladder = of.ladder[static_cast<int>(side)];
+    const auto is_worse = [side](const feed::image_level& a, domain::price_ticks b) {
         return side == domain::side::buy ? a.price < b : a.price > b;
     };
     const auto place = std::lower_bound(ladder.begin(), ladder.end(), level.price, is_worse);
@@ -108,7 +108,7 @@ void markets::set_level(market& of, domain::side side, const domain::level& leve
         if (is_there) ladder.erase(place);
         return;
     }
-    const market_data::image_level now{level.price, level.quantity, static_cast<std::uint32_t>(level.orders_count)};
+    const feed::image_level now{level.price, level.quantity, static_cast<std::uint32_t>(level.orders_count)};
     if (is_there) {
         *place = now;
     } else {
@@ -150,8 +150,8 @@ const domain::instrument& markets::definition(const market& of) const noexcept {
     return *found;
 }
 
-const market_data::book_image& markets::book(const market& of) const noexcept {
-    const market_data::book_image* const found = publisher_.book(of.id);
+const feed::book_image& markets::book(const market& of) const noexcept {
+    const feed::book_image* const found = publisher_.book(of.id);
     CORRO_ASSERT(found != nullptr, "a market is of a defined instrument");
     return *found;
 }

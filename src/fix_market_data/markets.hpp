@@ -20,7 +20,7 @@
 
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
-#include "market_data/book_image.hpp"
+#include "feed/book_image.hpp"
 #include "market_data/feed_publisher.hpp"
 
 namespace corro::fix_market_data {
@@ -40,7 +40,7 @@ struct market {
     std::uint64_t version = 1;  ///< counts changes
     bool is_changed = false;    ///< since the last round
     /// Per side, the best level last. Kept up to date once it is asked for.
-    std::vector<market_data::image_level> ladder[2];
+    std::vector<feed::image_level> ladder[2];
     bool has_ladder = false;
     /// The newest trades. The last one has the number trades_count.
     std::deque<tape_entry> trades;
@@ -72,7 +72,7 @@ class markets {
     /// Its definition. Valid until the next one.
     [[nodiscard]] const domain::instrument& definition(const market& of) const noexcept;
     /// Its book. Valid until the next definition.
-    [[nodiscard]] const market_data::book_image& book(const market& of) const noexcept;
+    [[nodiscard]] const feed::book_image& book(const market& of) const noexcept;
     /// Makes its ladder, if there is none. @pre is_between_commands (asserted)
     void prepare(market& what);
 

@@ -11,7 +11,7 @@
 namespace corro::fix_market_data {
 namespace {
 
-using market_data::image_level;
+using feed::image_level;
 
 constexpr entry_type type_of(domain::side side) noexcept {
     return side == domain::side::buy ? entry_type::bid : entry_type::offer;
@@ -88,7 +88,7 @@ subscription::lack subscription::collect(markets& all, std::vector<entry>& into)
 subscription::picture subscription::picture_of_now(const markets& all) const {
     picture now;
     const domain::instrument& i = all.definition(about_);
-    const market_data::book_image& book = all.book(about_);
+    const feed::book_image& book = all.book(about_);
     const auto set_price = [&](entry_type type, domain::price_ticks price) {
         if (!of_.types.has(type) || price == domain::no_price) return;
         now.values[static_cast<std::size_t>(type)] = {true, nano(i, price), std::nullopt, '\0'};

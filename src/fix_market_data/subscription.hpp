@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "feed/book_image.hpp"
 #include "fix_market_data/entries.hpp"
 #include "fix_market_data/markets.hpp"
 #include "fix_market_data/request.hpp"
-#include "market_data/book_image.hpp"
 
 namespace corro::fix_market_data {
 
@@ -106,7 +106,7 @@ class subscription {
     std::uint64_t version_ = 0;
     std::uint64_t trades_sent_ = 0;
     std::uint64_t numbered_ = 0;
-    std::vector<market_data::image_level> sent_[2];  ///< best first
+    std::vector<feed::image_level> sent_[2];  ///< best first
     picture sent_values_;
 };
 

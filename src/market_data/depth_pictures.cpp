@@ -28,7 +28,7 @@ void depth_pictures::draw(picture& into, const domain::instrument& i) const {
     into.made_at = publisher_.next_sequence();
     framed_messages to(into.bytes, soup::packet_type::unsequenced_data);
     const market_image& image = publisher_.image();
-    const book_image& book = *image.book(i.id);
+    const feed::book_image& book = *image.book(i.id);
     wire::snapshot_begin begin;
     begin.last_sequence = domain::sequence_number{publisher_.next_sequence() - 1};
     begin.last_command = domain::sequence_number{image.last_command()};
@@ -40,7 +40,7 @@ void depth_pictures::draw(picture& into, const domain::instrument& i) const {
     event.kind = domain::event_kind::level_changed;
     for (const domain::side side : {domain::side::buy, domain::side::sell}) {
         event.side = side;
-        for (const image_level& level : book.levels(side, levels_)) {
+        for (const feed::image_level& level : book.levels(side, levels_)) {
             event.level = {};
             event.level.price = level.price;
             event.level.quantity = level.quantity;

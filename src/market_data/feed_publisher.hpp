@@ -19,7 +19,7 @@
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 #include "domain/prefetch_hint.hpp"
-#include "market_data/book_image.hpp"
+#include "feed/book_image.hpp"
 #include "market_data/feed_follower.hpp"
 #include "market_data/feed_log.hpp"
 #include "market_data/limits.hpp"
@@ -59,7 +59,7 @@ class feed_publisher {
     /// For set-up: the first events of a definition in whose middle the feed begins; the rest will be published.
     void begin_definition(std::span<const domain::event> events) { image_.begin_definition(events); }
     /// Sets the book of an instrument at that moment. False for an unknown instrument.
-    [[nodiscard]] bool adopt(domain::instrument_id id, const book_image& book) { return image_.adopt(id, book); }
+    [[nodiscard]] bool adopt(domain::instrument_id id, const feed::book_image& book) { return image_.adopt(id, book); }
 
     /// Writes the books, the number of the next message, and the newest messages up to `log_bytes_max`, so that another
     /// publisher can continue. False when the sink fails.
@@ -88,7 +88,7 @@ class feed_publisher {
     [[nodiscard]] bool is_closed() const noexcept { return is_closed_; }
 
     /// The public book as published so far; nullptr for an unknown instrument.
-    [[nodiscard]] const book_image* book(domain::instrument_id id) const noexcept { return image_.book(id); }
+    [[nodiscard]] const feed::book_image* book(domain::instrument_id id) const noexcept { return image_.book(id); }
     [[nodiscard]] const market_image& image() const noexcept { return image_; }
     [[nodiscard]] const feed_log& log() const noexcept { return log_; }
     [[nodiscard]] std::uint64_t next_sequence() const noexcept { return log_.next_sequence(); }

@@ -156,7 +156,7 @@ TEST(feed_publisher, N1_books_from_another_publisher_continue_at_its_number) {
     for (const domain::instrument& each : market.venue.instruments()) {
         ASSERT_TRUE(second.adopt(each.id, *market.feed.book(each.id)));
     }
-    EXPECT_FALSE(second.adopt(domain::instrument_id{1'000}, book_image()));
+    EXPECT_FALSE(second.adopt(domain::instrument_id{1'000}, feed::book_image()));
     std::vector<domain::event> events;
     market.keep = &events;
     market.trade(300);

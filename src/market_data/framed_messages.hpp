@@ -10,7 +10,7 @@
 #include "base/assert.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
-#include "market_data/book_image.hpp"
+#include "feed/book_image.hpp"
 #include "market_data/feed_log.hpp"
 #include "wire/binary_codec.hpp"
 #include "wire/soup_bin_tcp.hpp"
@@ -34,7 +34,7 @@ class framed_messages {
     void append(const domain::event& event, const domain::instrument& i) { put(wire::encode(event, i, 0, buffer_)); }
 
     /// Appends an instrument's best levels, prices and volumes. Uses `event`, which has the command and the instrument.
-    void append_summary(domain::event& event, const domain::instrument& i, const book_image& book) {
+    void append_summary(domain::event& event, const domain::instrument& i, const feed::book_image& book) {
         event.side = domain::side::buy;
         event.kind = domain::event_kind::top_of_book;
         event.top = book.top();

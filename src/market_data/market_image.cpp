@@ -33,7 +33,7 @@ void market_image::take_definition(const domain::event& event) {
     CORRO_ASSERT(made != nullptr, "the facility must have checked the definition");
 }
 
-bool market_image::adopt(domain::instrument_id id, const book_image& book) {
+bool market_image::adopt(domain::instrument_id id, const feed::book_image& book) {
     if (instruments_.find(id) == nullptr) return false;
     markets_[id.value].book = book;
     return true;
@@ -47,9 +47,9 @@ void market_image::prefetch(std::span<const domain::prefetch_hint> coming) const
             }
         }
     };
-    for_each_known([](const book_image& book, domain::order_id order) { book.prefetch(order); });
-    for_each_known([](const book_image& book, domain::order_id order) { book.prefetch_order(order); });
-    for_each_known([](const book_image& book, domain::order_id order) { book.prefetch_neighbours(order); });
+    for_each_known([](const feed::book_image& book, domain::order_id order) { book.prefetch(order); });
+    for_each_known([](const feed::book_image& book, domain::order_id order) { book.prefetch_order(order); });
+    for_each_known([](const feed::book_image& book, domain::order_id order) { book.prefetch_neighbours(order); });
 }
 
 market_image market_image::without_orders() const {

@@ -19,7 +19,7 @@
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 #include "domain/prefetch_hint.hpp"
-#include "market_data/book_image.hpp"
+#include "feed/book_image.hpp"
 #include "wire/instrument_table.hpp"
 
 namespace corro::market_data {
@@ -36,7 +36,7 @@ class market_image {
     /// For set-up: the number of the last command whose events are in the image.
     void set_last_command(std::uint64_t sequence) noexcept { last_command_ = sequence; }
     /// Sets the book of an instrument. False for an unknown instrument.
-    [[nodiscard]] bool adopt(domain::instrument_id id, const book_image& book);
+    [[nodiscard]] bool adopt(domain::instrument_id id, const feed::book_image& book);
 
     /// Applies the next message of the feed; the last event of a definition adds its instrument.
     /// @param sequence  The number of the message.
@@ -48,8 +48,8 @@ class market_image {
             take_definition(event);
         CORRO_ASSERT(event.instrument.value < markets_.size(), "an event must be about a known instrument");
         market& about = markets_[event.instrument.value];
-        const image_status status = about.book.apply(event);
-        CORRO_ASSERT(status == image_status::applied, "the facility's events must be consistent");
+        const feed::image_status status = about.book.apply(event);
+        CORRO_ASSERT(status == feed::image_status::applied, "the facility's events must be consistent");
         about.changed_at = sequence;
         last_command_ = event.command.value;
     }
@@ -65,7 +65,7 @@ class market_image {
 
     [[nodiscard]] const wire::instrument_table& instruments() const noexcept { return instruments_; }
     /// The book of an instrument; nullptr for an unknown one. Valid until the next definition.
-    [[nodiscard]] const book_image* book(domain::instrument_id id) const noexcept {
+    [[nodiscard]] const feed::book_image* book(domain::instrument_id id) const noexcept {
         return instruments_.find(id) == nullptr ? nullptr : &markets_[id.value].book;
     }
     /// The number of the last message about an instrument; 0 when none was applied. @pre It is known (asserted).
@@ -85,7 +85,7 @@ class market_image {
  private:
     struct market {
         explicit market(std::uint64_t hash_key) : book(hash_key) {}
-        book_image book;
+        feed::book_image book;
         std::uint64_t changed_at = 0;
     };
 

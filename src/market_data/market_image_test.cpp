@@ -23,8 +23,8 @@ std::string difference(const market_image& one, const market_image& other) {
     std::string found;
     if (one.instruments().count() != other.instruments().count()) return "the number of instruments";
     one.instruments().for_each([&](const domain::instrument& i) {
-        const book_image* const a = one.book(i.id);
-        const book_image* const b = other.book(i.id);
+        const feed::book_image* const a = one.book(i.id);
+        const feed::book_image* const b = other.book(i.id);
         if (b == nullptr || a->digest() != b->digest() || a->orders_count() != b->orders_count()) {
             found = "instrument " + std::to_string(i.id.value);
         }
@@ -105,12 +105,12 @@ TEST(market_image, completes_a_definition_that_began_before_it) {
     image.begin_definition(events.all().first(1));
     EXPECT_EQ(image.begun_definition().size(), 1U);
     EXPECT_EQ(image.book(id), nullptr) << "not defined yet";
-    EXPECT_FALSE(image.adopt(id, book_image()));
+    EXPECT_FALSE(image.adopt(id, feed::book_image()));
     for (const domain::event& e : events.all().subspan(1)) image.apply(e, 7);
     EXPECT_TRUE(image.begun_definition().empty());
     ASSERT_NE(image.book(id), nullptr);
     EXPECT_EQ(image.instruments().find(id)->name.view(), "NEW");
-    EXPECT_TRUE(image.adopt(id, book_image()));
+    EXPECT_TRUE(image.adopt(id, feed::book_image()));
 }
 
 TEST(market_image_asserts, that_events_are_public_known_and_consistent) {

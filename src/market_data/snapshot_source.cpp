@@ -8,7 +8,8 @@ namespace corro::market_data {
 
 namespace {
 
-void append_orders(framed_messages& to, domain::event& event, const domain::instrument& i, const book_image& book) {
+void append_orders(framed_messages& to, domain::event& event, const domain::instrument& i,
+                   const feed::book_image& book) {
     event.kind = domain::event_kind::order_added;
     book.for_each_order(
         [&](domain::side side, domain::price_ticks price, domain::order_id order, domain::quantity_lots quantity) {
@@ -35,7 +36,7 @@ std::vector<std::byte> make_snapshot(const market_image& image, std::uint64_t ne
     to.append(begin);
     image.instruments().for_each([&](const domain::instrument& i) { to.append(i); });
     image.instruments().for_each([&](const domain::instrument& i) {
-        const book_image& book = *image.book(i.id);
+        const feed::book_image& book = *image.book(i.id);
         domain::event event;
         event.command = last_command;
         event.instrument = i.id;

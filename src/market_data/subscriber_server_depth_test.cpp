@@ -75,7 +75,7 @@ class pictures {
     [[nodiscard]] bool agree(const test_exchange& x) const {
         for (const domain::instrument& i : x.instruments()) {
             const auto found = whole.find(i.id.value);
-            const book_image& book = *x.feed.book(i.id);
+            const feed::book_image& book = *x.feed.book(i.id);
             if (found == whole.end() || drawing_) return false;
             const auto same = [](const auto& one, const auto& other) {
                 return std::memcmp(&one, &other, sizeof one) == 0;

@@ -15,7 +15,7 @@
 #include "domain/definition.hpp"
 #include "facility/command_generator.hpp"
 #include "facility/facility.hpp"
-#include "market_data/book_image.hpp"
+#include "feed/book_image.hpp"
 #include "market_data/feed_publisher.hpp"
 #include "wire/binary_codec.hpp"
 #include "wire/instrument_table.hpp"
@@ -30,7 +30,7 @@ class book_comparison final : facility::book_visitor {
  public:
     /// Empty when they agree, otherwise the first difference.
     [[nodiscard]] static std::string difference(const facility::facility& venue, domain::instrument_id id,
-                                                const book_image& image) {
+                                                const feed::book_image& image) {
         book_comparison c(image);
         venue.visit_book(id, c);
         c.expect(c.orders_seen_ == image.orders_count(), "the number of orders");
@@ -49,7 +49,7 @@ class book_comparison final : facility::book_visitor {
     }
 
  private:
-    explicit book_comparison(const book_image& image) : image_(image) {}
+    explicit book_comparison(const feed::book_image& image) : image_(image) {}
 
     void expect(bool agrees, const char* what) {
         if (!agrees && difference_.empty()) difference_ = what;
@@ -66,15 +66,15 @@ class book_comparison final : facility::book_visitor {
     }
     void visit_order(domain::side side, const facility::resting_order& o) override {
         ++orders_seen_;
-        digest_ += order_digest(o.order, side, o.price, o.open);
+        digest_ += feed::order_digest(o.order, side, o.price, o.open);
         expect(next_ < queue_.size() && queue_[next_].order == o.order && queue_[next_].quantity == o.open, "an order");
         ++next_;
     }
 
-    const book_image& image_;
-    std::vector<image_level> levels_[2];
+    const feed::book_image& image_;
+    std::vector<feed::image_level> levels_[2];
     std::size_t levels_seen_[2] = {0, 0};
-    std::vector<image_order> queue_;
+    std::vector<feed::image_order> queue_;
     std::size_t next_ = 0;
     std::size_t orders_seen_ = 0;
     std::uint64_t digest_ = 0;
@@ -238,9 +238,9 @@ class market_follower {
             if (e.instrument.value >= books.size()) books.resize(e.instrument.value + 1);
             if (definitions.take(e) && instruments.define(definitions.get()) == nullptr) return false;
         }
-        const image_status status = books[e.instrument.value].apply(e);
-        EXPECT_EQ(static_cast<int>(status), static_cast<int>(image_status::applied));
-        return status == image_status::applied;
+        const feed::image_status status = books[e.instrument.value].apply(e);
+        EXPECT_EQ(static_cast<int>(status), static_cast<int>(feed::image_status::applied));
+        return status == feed::image_status::applied;
     }
 
     /// Takes the packets of a whole snapshot, without the end of the session.
@@ -285,7 +285,7 @@ class market_follower {
 
     wire::instrument_table instruments;
     domain::definition_reader definitions;
-    std::vector<book_image> books;  ///< by instrument id
+    std::vector<feed::book_image> books;  ///< by instrument id
     bool begun = false;
     bool ended = false;
     bool is_consistent = true;

@@ -422,7 +422,7 @@ void fix_trader::follow_order(const fix::field_index& message, const std::string
 namespace {
 
 fix::initiator_options options_of(const fix_client_settings& settings) {
-    fix::initiator_options options = client::initiator_of(settings.who, settings.venue);
+    fix::initiator_options options = fix_trading::initiator_of(settings.who, settings.venue);
     options.session.sending_time_tolerance = 0s;  // the venue's clock may jump
     options.session.logon_timeout = logon_patience;
     options.connect_timeout = logon_patience;

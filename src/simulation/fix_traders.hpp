@@ -18,12 +18,12 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "client/fix_login.hpp"
 #include "domain/types.hpp"
 #include "fix/codec/field_index.hpp"
 #include "fix/net/application.hpp"
 #include "fix/net/initiator.hpp"
 #include "fix/session/message_store.hpp"
+#include "fix_trading/fix_login.hpp"
 #include "io/loop/context.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/task/scope.hpp"
@@ -195,7 +195,7 @@ class fix_trader final : public fix::application {
 
 /// Where a client logs on, and as which session.
 struct fix_client_settings {
-    client::fix_login who;
+    fix_trading::fix_login who;
     io::endpoint venue;
     domain::session_id session{};  ///< in journals
     domain::account_id account{};

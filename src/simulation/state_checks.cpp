@@ -10,8 +10,8 @@
 
 #include "client/feed_session.hpp"
 #include "facility/facility.hpp"
+#include "feed/book_image.hpp"
 #include "fix_gateway/quote_names.hpp"
-#include "market_data/book_image.hpp"
 #include "node/venue/partition_map.hpp"
 
 namespace corro::simulation {
@@ -35,7 +35,7 @@ std::uint64_t digest_of_orders(const facility::facility& state, std::size_t part
         std::uint64_t sum = 0;
         void visit_level(domain::side, const domain::level&) override {}
         void visit_order(domain::side side, const facility::resting_order& o) override {
-            sum += market_data::order_digest(id_in_venue(o.order, index), side, o.price, o.open);
+            sum += feed::order_digest(id_in_venue(o.order, index), side, o.price, o.open);
         }
     } orders(partition);
     state.visit_book(instrument, orders);
@@ -59,7 +59,7 @@ void check_partition(const node::partition& of, const client::feed_session& seen
                      const std::set<domain::account_id>& accounts, findings* found) {
     const facility::facility& state = of.host.state();
     for (const domain::instrument& i : state.instruments()) {
-        const market_data::book_image* const book = seen.book(i.id);
+        const feed::book_image* const book = seen.book(i.id);
         if (book == nullptr || book->digest() != digest_of_orders(state, of.index(), i.id)) {
             found->add("N1", fmt::format("the book of instrument {} that was rebuilt from the feed is not the venue's",
                                          i.id.value));

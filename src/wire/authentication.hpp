@@ -17,7 +17,7 @@ namespace corro::wire {
 
 /// 256 bits shared by the venue and one account; the key of its HMAC-SHA256 proofs.
 using api_key = std::array<std::byte, 32>;
-using proof = std::array<std::byte, 32>;
+using proof = std::array<std::byte, 32>;  ///< An HMAC-SHA256.
 
 /// Reads a key from sixty-four hexadecimal digits; empty when the text is anything else.
 [[nodiscard]] std::optional<api_key> parse_api_key(std::string_view hexadecimal) noexcept;

@@ -8,7 +8,7 @@
 #include <system_error>
 
 namespace corro::wire {
-
+/// What is wrong with the bytes.
 enum class wire_errc {
     /// The input ended inside a packet, a record or a line.
     truncated = 1,
@@ -32,9 +32,9 @@ enum class wire_errc {
     unknown_instrument,
 };
 
-[[nodiscard]] const std::error_category& wire_category() noexcept;
+[[nodiscard]] const std::error_category& wire_category() noexcept;  ///< Of wire_errc.
 
-[[nodiscard]] inline std::error_code make_error_code(wire_errc code) noexcept {
+[[nodiscard]] inline std::error_code make_error_code(wire_errc code) noexcept {  ///< For std::error_code.
     return {static_cast<int>(code), wire_category()};
 }
 

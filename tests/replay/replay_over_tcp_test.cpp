@@ -74,7 +74,7 @@ struct tcp_replay {
     venue_addresses addresses;
     client::credentials who;
     difference_log log;
-    std::function<void(const market_data::book_image&)> at_end;
+    std::function<void(const feed::book_image&)> at_end;
     std::string failure = "never driven";
     run_counts counts;
     bool is_finished = false;
@@ -101,7 +101,7 @@ TEST(replay_over_tcp, a_session_is_reproduced_and_leaves_an_empty_book) {
     tcp_replay venue(domain::price_nano{tape_tick_nano});
     const tape_on_disk tape(short_session);
     const auto flow = tape.open(venue.log);
-    venue.at_end = [&](const market_data::book_image& book) { flow->compare_at_end(book); };
+    venue.at_end = [&](const feed::book_image& book) { flow->compare_at_end(book); };
     venue.drive(*flow);
     EXPECT_EQ(venue.failure, "");
     EXPECT_TRUE(venue.is_finished);
@@ -120,7 +120,7 @@ TEST(replay_over_tcp, an_opening_auction_is_held_over_the_session_of_an_operator
     tcp_replay venue(domain::price_nano{tape_tick_nano});
     const tape_on_disk tape(short_opening);
     const auto flow = tape.open(venue.log);
-    venue.at_end = [&](const market_data::book_image& book) { flow->compare_at_end(book); };
+    venue.at_end = [&](const feed::book_image& book) { flow->compare_at_end(book); };
     venue.drive(*flow);
     EXPECT_EQ(venue.failure, "");
     EXPECT_EQ(venue.log.unexplained_count(), 0U);
@@ -229,7 +229,7 @@ TEST(replay_over_tcp, the_e_mini_session_is_reproduced) {
     const order_survey survey = survey_orders(files, std::nullopt);
     order_flow flow(open_orders(files, survey, wide_instrument(domain::price_nano{250'000'000})), survey.how,
                     venue.log);
-    venue.at_end = [&](const market_data::book_image& book) { flow.compare_at_end(book); };
+    venue.at_end = [&](const feed::book_image& book) { flow.compare_at_end(book); };
     venue.drive(flow);
     EXPECT_EQ(venue.failure, "");
     EXPECT_EQ(venue.log.unexplained_count(), 0U);

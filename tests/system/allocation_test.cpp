@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "client/feed_session.hpp"
-#include "client/fix_login.hpp"
-#include "client/fix_orders.hpp"
 #include "client/order_session.hpp"
 #include "client/trader.hpp"
 #include "exchange_fixture.hpp"
 #include "fix/net/application.hpp"
 #include "fix/net/initiator.hpp"
 #include "fix/session/message_store.hpp"
+#include "fix_trading/fix_login.hpp"
+#include "fix_trading/fix_orders.hpp"
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
@@ -153,7 +153,7 @@ class fix_trader final : public fix::application {
         if (orders_.send(on, trader_.next_request(), now) == 0) session->close();
     }
 
-    client::fix_orders orders_;
+    fix_trading::fix_orders orders_;
     client::trader& trader_;
     const std::uint64_t& seen_;
     counts& into_;
@@ -175,10 +175,10 @@ io::task<void> measure_fix(io::context* context, node::venue* exchange, counts* 
     std::uint64_t seen = 0;
     fix_trader trading(table, trader, seen, *into);
     fix::memory_store store(0);
-    client::fix_login who;
+    fix_trading::fix_login who;
     who.name = "ONE";
     who.key.fill(std::byte{1});
-    fix::initiator session(*context, client::initiator_of(who, *exchange->fix_endpoint()), store, trading);
+    fix::initiator session(*context, fix_trading::initiator_of(who, *exchange->fix_endpoint()), store, trading);
     trading.session = &session;
     io::task_scope following(*context);
     following.spawn(follow(feed->get(), &seen));

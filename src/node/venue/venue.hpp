@@ -125,7 +125,7 @@ class venue {
     [[nodiscard]] std::uint64_t feed_next_sequence() const noexcept {
         return core_.first().feed.publisher().next_sequence();
     }
-    [[nodiscard]] const market_data::book_image* book(domain::instrument_id id) const noexcept {
+    [[nodiscard]] const feed::book_image* book(domain::instrument_id id) const noexcept {
         return core_.first().feed.publisher().book(id);
     }
     /// nullptr without a journal.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "domain/types.hpp"
-#include "market_data/book_image.hpp"
+#include "feed/book_image.hpp"
 #include "recorded/replay/request.hpp"
 
 namespace corro::recorded::replay {
@@ -41,7 +41,7 @@ class flow {
 
     /// Compares the venue's results with the records. Called once per step, in order.
     /// @param book  The public book after the step's last command and before any later one.
-    virtual void compare(const step& of, std::span<const outcome> outcomes, const market_data::book_image& book) = 0;
+    virtual void compare(const step& of, std::span<const outcome> outcomes, const feed::book_image& book) = 0;
 
     /// Records or rows that are compared; for progress.
     [[nodiscard]] virtual std::uint64_t compared_count() const noexcept = 0;

@@ -27,14 +27,14 @@ plan_status order_flow::plan(step& next) {
 
 void order_flow::answered(const step& /*of*/, std::span<const outcome> /*outcomes*/) {}
 
-void order_flow::compare(const step& of, std::span<const outcome> outcomes, const market_data::book_image& book) {
+void order_flow::compare(const step& of, std::span<const outcome> outcomes, const feed::book_image& book) {
     CORRO_ASSERT(!plans_.empty() && plans_.front().number == of.number);
     check_.compare(plans_.front(), outcomes, book);
     compared_count_ += plans_.front().records.size();
     plans_.pop_front();
 }
 
-void order_flow::compare_at_end(const market_data::book_image& book) {
+void order_flow::compare_at_end(const feed::book_image& book) {
     check_.compare_whole_book("end of the recording", book);
 }
 

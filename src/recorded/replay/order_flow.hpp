@@ -20,10 +20,10 @@ class order_flow final : public flow {
 
     [[nodiscard]] plan_status plan(step& next) override;
     void answered(const step& of, std::span<const outcome> outcomes) override;
-    void compare(const step& of, std::span<const outcome> outcomes, const market_data::book_image& book) override;
+    void compare(const step& of, std::span<const outcome> outcomes, const feed::book_image& book) override;
     [[nodiscard]] std::uint64_t compared_count() const noexcept override { return compared_count_; }
     /// The last comparison, of the whole book; call it when the run is finished.
-    void compare_at_end(const market_data::book_image& book);
+    void compare_at_end(const feed::book_image& book);
 
     [[nodiscard]] const order_flow_facts& facts() const noexcept { return planner_.facts(); }
     [[nodiscard]] const order_flow_agreement& result() const noexcept { return check_.result(); }

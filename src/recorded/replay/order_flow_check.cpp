@@ -22,8 +22,7 @@ const char* side_name(domain::side side) {
 
 }  // namespace
 
-void order_flow_check::compare(const group_plan& g, std::span<const outcome> outcomes,
-                               const market_data::book_image& book) {
+void order_flow_check::compare(const group_plan& g, std::span<const outcome> outcomes, const feed::book_image& book) {
     learn_names(g, outcomes);
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
         check_request(g, i, outcomes[i]);
@@ -253,8 +252,8 @@ void order_flow_check::apply(const group_plan& g, std::span<const outcome> outco
     }
 }
 
-bool order_flow_check::same_queue(domain::side side, domain::price_ticks price, const market_data::book_image& book) {
-    const std::vector<market_data::image_order> venue = book.orders_at(side, price);
+bool order_flow_check::same_queue(domain::side side, domain::price_ticks price, const feed::book_image& book) {
+    const std::vector<feed::image_order> venue = book.orders_at(side, price);
     const recorded_book::queue* const orders = book_.at(side, price);
     std::size_t i = 0;
     if (orders != nullptr) {
@@ -267,7 +266,7 @@ bool order_flow_check::same_queue(domain::side side, domain::price_ticks price, 
     return i == venue.size();
 }
 
-bool order_flow_check::check_books(const group_plan& g, const market_data::book_image& book) {
+bool order_flow_check::check_books(const group_plan& g, const feed::book_image& book) {
     bool equal = true;
     for (const touched_level& t : touched_) {
         if (same_queue(t.side, t.price, book)) continue;
@@ -286,7 +285,7 @@ bool order_flow_check::check_books(const group_plan& g, const market_data::book_
     return equal && offset == 0;
 }
 
-void order_flow_check::compare_whole_book(const std::string& where, const market_data::book_image& book) {
+void order_flow_check::compare_whole_book(const std::string& where, const feed::book_image& book) {
     bool equal = book.digest() == book_.digest();
     std::size_t venue_orders = 0;
     book_.for_each_level([&](domain::side side, domain::price_ticks price, const recorded_book::queue& orders) {

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "market_data/book_image.hpp"
+#include "feed/book_image.hpp"
 #include "recorded/replay/agreement.hpp"
 #include "recorded/replay/difference.hpp"
 #include "recorded/replay/group_plan.hpp"
@@ -48,10 +48,10 @@ class order_flow_check {
     explicit order_flow_check(difference_log& log) noexcept : log_(log) {}
 
     /// Compares the groups in order, each with the outcomes of its requests and the public book after it.
-    void compare(const group_plan& g, std::span<const outcome> outcomes, const market_data::book_image& book);
+    void compare(const group_plan& g, std::span<const outcome> outcomes, const feed::book_image& book);
 
     /// Compares every order in every queue, after the last group.
-    void compare_whole_book(const std::string& where, const market_data::book_image& book);
+    void compare_whole_book(const std::string& where, const feed::book_image& book);
 
     [[nodiscard]] const order_flow_agreement& result() const noexcept { return result_; }
     [[nodiscard]] const recorded_book& book() const noexcept { return book_; }
@@ -89,8 +89,8 @@ class order_flow_check {
     void note_unnamed_trades(const group_plan& g);
     void collect_touched(const group_plan& g);
     void apply(const group_plan& g, std::span<const outcome> outcomes);
-    [[nodiscard]] bool check_books(const group_plan& g, const market_data::book_image& book);
-    [[nodiscard]] bool same_queue(domain::side side, domain::price_ticks price, const market_data::book_image& book);
+    [[nodiscard]] bool check_books(const group_plan& g, const feed::book_image& book);
+    [[nodiscard]] bool same_queue(domain::side side, domain::price_ticks price, const feed::book_image& book);
     [[nodiscard]] std::string describe(const std::vector<met>& fills) const;
     [[nodiscard]] std::uint64_t name_of(domain::client_order_id client_order) const;
 

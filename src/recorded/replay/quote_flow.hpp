@@ -67,7 +67,7 @@ class quote_flow final : public flow {
 
     [[nodiscard]] plan_status plan(step& next) override;
     void answered(const step& of, std::span<const outcome> outcomes) override;
-    void compare(const step& of, std::span<const outcome> outcomes, const market_data::book_image& book) override;
+    void compare(const step& of, std::span<const outcome> outcomes, const feed::book_image& book) override;
 
     [[nodiscard]] std::uint64_t compared_count() const noexcept override { return result_.rows.total; }
 
@@ -104,7 +104,7 @@ class quote_flow final : public flow {
     void plan_execution(const quote_record& m);
     void check_execution(const quote_record& m, const outcome& o);
     void check_request(const row_step& s, const request& r, std::uint32_t rests, const outcome& o);
-    void check_quotes(const row_step& s, const market_data::book_image& book);
+    void check_quotes(const row_step& s, const feed::book_image& book);
     void bring_into_view();
     void bring_level_into_view(domain::side side, const quote& q, bool vanished);
     /// The lots that later messages take from a resting order.

@@ -22,20 +22,19 @@ std::string text_of(const quote& q, const difference_log& log) {
 }
 
 /// The best level of a side, as all three views of the public book have it; nothing where they contradict each other.
-std::optional<quote> best_quote(const market_data::book_image& book, domain::side side) {
+std::optional<quote> best_quote(const feed::book_image& book, domain::side side) {
     const bool buys = side == domain::side::buy;
     const quote top{buys ? book.top().bid_price : book.top().ask_price,
                     buys ? book.top().bid_quantity.value : book.top().ask_quantity.value};
     if (top.price == domain::no_price) return quote{};
     std::uint64_t sum = 0;
-    for (const market_data::image_order& o : book.orders_at(side, top.price)) sum += o.quantity.value;
+    for (const feed::image_order& o : book.orders_at(side, top.price)) sum += o.quantity.value;
     if (sum != top.size) return std::nullopt;
     return top;
 }
 
 /// The best levels of a side, at most `depth`; nothing where the views of the public book contradict each other.
-std::optional<std::vector<quote>> best_levels(const market_data::book_image& book, domain::side side,
-                                              std::size_t depth) {
+std::optional<std::vector<quote>> best_levels(const feed::book_image& book, domain::side side, std::size_t depth) {
     const std::optional<quote> best = best_quote(book, side);
     if (!best) return std::nullopt;
     std::vector<quote> levels;
@@ -43,7 +42,7 @@ std::optional<std::vector<quote>> best_levels(const market_data::book_image& boo
         if (best->price != domain::no_price) levels.push_back(*best);
         return levels;
     }
-    for (const market_data::image_level& l : book.levels(side, depth)) levels.push_back({l.price, l.quantity.value});
+    for (const feed::image_level& l : book.levels(side, depth)) levels.push_back({l.price, l.quantity.value});
     if ((levels.empty() ? quote{} : levels.front()) != *best) return std::nullopt;
     return levels;
 }
@@ -120,7 +119,7 @@ void quote_flow::close_bursts() {
 
 // --- Comparison ------------------------------------------------------------------------------------------------------
 
-void quote_flow::compare(const step& of, std::span<const outcome> outcomes, const market_data::book_image& book) {
+void quote_flow::compare(const step& of, std::span<const outcome> outcomes, const feed::book_image& book) {
     CORRO_ASSERT(!steps_.empty() && of.number == first_step_);
     const row_step s = std::move(steps_.front());
     steps_.pop_front();
@@ -149,7 +148,7 @@ void quote_flow::check_request(const row_step& s, const request& r, std::uint32_
     }
 }
 
-void quote_flow::check_quotes(const row_step& s, const market_data::book_image& book) {
+void quote_flow::check_quotes(const row_step& s, const feed::book_image& book) {
     bool equal = true;
     for (const domain::side side : {domain::side::buy, domain::side::sell}) {
         const quote_levels recorded = recording_.levels(s.row, side);

@@ -1,17 +1,17 @@
 #include "recorded/replay/recorded_book.hpp"
 
-#include "market_data/book_image.hpp"
+#include "feed/book_image.hpp"
 
 namespace corro::recorded::replay {
 
 void recorded_book::count_out(const order& o) noexcept {
     if (o.venue == domain::order_id{}) return;
-    digest_ -= market_data::order_digest(o.venue, o.side, o.price, domain::quantity_lots{o.size});
+    digest_ -= feed::order_digest(o.venue, o.side, o.price, domain::quantity_lots{o.size});
 }
 
 void recorded_book::count_in(const order& o) noexcept {
     if (o.venue == domain::order_id{}) return;
-    digest_ += market_data::order_digest(o.venue, o.side, o.price, domain::quantity_lots{o.size});
+    digest_ += feed::order_digest(o.venue, o.side, o.price, domain::quantity_lots{o.size});
 }
 
 bool recorded_book::add(std::uint64_t name, domain::side side, domain::price_ticks price, std::uint32_t size) {

@@ -54,7 +54,7 @@ class recorded_book {
     }
 
     [[nodiscard]] std::size_t orders_count() const noexcept { return index_.size(); }
-    /// As market_data::book_image::digest, over the orders that are at the venue.
+    /// As feed::book_image::digest, over the orders that are at the venue.
     [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }
     /// The best bid is not below the best offer.
     [[nodiscard]] bool is_crossed() const noexcept;

@@ -180,8 +180,8 @@ bool replay_run::book_is_at(live_step& s) {
     while (!held_.empty() && held_.front().command <= last) {
         const domain::event& e = held_.front();
         if (e.kind == event_kind::auction_ended) take_in_uncross(s, e);
-        const market_data::image_status status = book_.apply(e);
-        if (status != market_data::image_status::applied) {
+        const feed::image_status status = book_.apply(e);
+        if (status != feed::image_status::applied) {
             log_.add(cause::feed_contradicts, 0, [&] {
                 return difference{fmt::format("venue command {}", e.command.value),
                                   fmt::format("public event of kind {}: status {}", static_cast<int>(e.kind),

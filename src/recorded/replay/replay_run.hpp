@@ -17,7 +17,7 @@
 
 #include "domain/event.hpp"
 #include "domain/types.hpp"
-#include "market_data/book_image.hpp"
+#include "feed/book_image.hpp"
 #include "recorded/replay/difference.hpp"
 #include "recorded/replay/flow.hpp"
 #include "recorded/replay/request.hpp"
@@ -72,7 +72,7 @@ class replay_run {
     [[nodiscard]] bool finished() const noexcept { return planned_all_ && steps_.empty(); }
 
     [[nodiscard]] const run_counts& counts() const noexcept { return counts_; }
-    [[nodiscard]] const market_data::book_image& book() const noexcept { return book_; }
+    [[nodiscard]] const feed::book_image& book() const noexcept { return book_; }
     /// The recorded time of the last compared step.
     [[nodiscard]] domain::time_ns compared_up_to() const noexcept { return compared_up_to_; }
 
@@ -102,7 +102,7 @@ class replay_run {
     domain::instrument_id instrument_;
     std::deque<live_step> steps_;
     std::deque<domain::event> held_;  ///< public events not applied yet
-    market_data::book_image book_;
+    feed::book_image book_;
     std::size_t sending_ = 0;    ///< index in steps_ of the step to send
     std::size_t answering_ = 0;  ///< index in steps_ of the step whose answers are due
     std::size_t telling_ = 0;    ///< index in steps_ of the first step not passed to the flow

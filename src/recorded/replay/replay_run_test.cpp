@@ -27,7 +27,7 @@ class endless_flow final : public flow {
         EXPECT_EQ(of.number, answers++);
         EXPECT_EQ(outcomes.front().open.value, 1U);
     }
-    void compare(const step& of, std::span<const outcome> /*outcomes*/, const market_data::book_image& book) override {
+    void compare(const step& of, std::span<const outcome> /*outcomes*/, const feed::book_image& book) override {
         EXPECT_EQ(of.number, compared++);
         EXPECT_EQ(book.orders_count(), compared) << "the book as it was after this step, not later";
     }

@@ -59,7 +59,7 @@ const domain::instrument& replay_session::instrument(std::string_view name) cons
         fmt::format_to(std::back_inserter(names), "{}{}", names.empty() ? "" : ", ", i.name.view());
     });
     if (found == nullptr) throw replay_error(fmt::format("the venue has no instrument {}; it has {}", name, names));
-    const market_data::book_image* const book = feed_->book(found->id);
+    const feed::book_image* const book = feed_->book(found->id);
     if (book == nullptr || book->orders_count() != 0) {
         throw replay_error(fmt::format("the venue's book of {} is not empty: it has {} orders", name,
                                        book == nullptr ? 0 : book->orders_count()));

@@ -18,8 +18,8 @@
 
 #include "base/assert.hpp"
 
-namespace corro::market_data {
-
+namespace corro::feed {
+/// What happened to a message.
 enum class arrival : std::uint8_t {
     delivered,  ///< with all held messages that follow it
     held,       ///< an earlier one is missing
@@ -29,13 +29,13 @@ enum class arrival : std::uint8_t {
 
 /// Messages `first` to `first + count - 1`.
 struct missing_range {
-    std::uint64_t first = 0;
-    std::uint64_t count = 0;
+    std::uint64_t first = 0;  ///< the number of the first
+    std::uint64_t count = 0;  ///< at least one
 };
 
 class line_merger {
  public:
-    static constexpr std::size_t message_bytes_max = 512;
+    static constexpr std::size_t message_bytes_max = 512;  ///< of a held message
 
     /// @param next    The number of the first message, from 1.
     /// @param window  A power of two.
@@ -124,4 +124,4 @@ class line_merger {
     std::unique_ptr<std::byte[]> bytes_;
 };
 
-}  // namespace corro::market_data
+}  // namespace corro::feed

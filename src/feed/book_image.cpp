@@ -1,8 +1,8 @@
-#include "market_data/book_image.hpp"
+#include "feed/book_image.hpp"
 
 #include <algorithm>
 
-namespace corro::market_data {
+namespace corro::feed {
 namespace {
 
 std::uint64_t level_key(std::int64_t price) {
@@ -188,4 +188,4 @@ std::vector<image_order> book_image::orders_at(domain::side side, domain::price_
     return result;
 }
 
-}  // namespace corro::market_data
+}  // namespace corro::feed

@@ -16,7 +16,7 @@
 #include "domain/event.hpp"
 #include "domain/types.hpp"
 
-namespace corro::market_data {
+namespace corro::feed {
 
 /// The result of `book_image::apply`.
 enum class image_status : std::uint8_t {
@@ -26,16 +26,16 @@ enum class image_status : std::uint8_t {
     duplicate_order,
     wrong_quantity,  ///< an order's or a level's new quantity contradicts the image
 };
-
+/// An order of a level.
 struct image_order {
-    domain::order_id order{};
-    domain::quantity_lots quantity{};
+    domain::order_id order{};          ///< the venue's id
+    domain::quantity_lots quantity{};  ///< that the book shows
 };
-
+/// All orders at a price.
 struct image_level {
-    domain::price_ticks price{};
-    domain::volume_lots quantity{};
-    std::uint32_t orders_count = 0;
+    domain::price_ticks price{};     ///< of all of them
+    domain::volume_lots quantity{};  ///< the sum
+    std::uint32_t orders_count = 0;  ///< at least one
 };
 
 class book_image {
@@ -141,4 +141,4 @@ class book_image {
 [[nodiscard]] std::uint64_t order_digest(domain::order_id order, domain::side side, domain::price_ticks price,
                                          domain::quantity_lots quantity) noexcept;
 
-}  // namespace corro::market_data
+}  // namespace corro::feed

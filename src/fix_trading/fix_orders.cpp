@@ -1,4 +1,4 @@
-#include "client/fix_orders.hpp"
+#include "fix_trading/fix_orders.hpp"
 
 #include <algorithm>
 #include <string>
@@ -10,7 +10,7 @@
 #include "fix/codec/values.hpp"
 #include "fix_gateway/tags.hpp"
 
-namespace corro::client {
+namespace corro::fix_trading {
 namespace {
 
 namespace tag = fix_gateway::tag;
@@ -426,4 +426,4 @@ fix_orders::read_result fix_orders::read_refusal(const fix::field_index& message
     return answer;
 }
 
-}  // namespace corro::client
+}  // namespace corro::fix_trading

@@ -1,8 +1,8 @@
-#include "market_data/book_image.hpp"
+#include "feed/book_image.hpp"
 
 #include <gtest/gtest.h>
 
-namespace corro::market_data {
+namespace corro::feed {
 namespace {
 
 domain::event order_event(domain::event_kind kind, std::uint64_t order, domain::side side, std::int64_t price,
@@ -108,4 +108,4 @@ TEST(book_image, has_a_digest_that_depends_on_the_set_of_orders_and_not_on_their
 }
 
 }  // namespace
-}  // namespace corro::market_data
+}  // namespace corro::feed

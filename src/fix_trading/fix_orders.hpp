@@ -27,7 +27,7 @@
 #include "fix_gateway/symbols.hpp"
 #include "wire/instrument_table.hpp"
 
-namespace corro::client {
+namespace corro::fix_trading {
 
 /// A message of the venue.
 struct fix_answer {
@@ -96,4 +96,4 @@ class fix_orders {
     std::uint64_t next_change_;
 };
 
-}  // namespace corro::client
+}  // namespace corro::fix_trading

@@ -1,9 +1,10 @@
 // The session of an account that speaks FIX, for a fix::initiator.
 //
-//     client::fix_login who;
+//     fix_trading::fix_login who;
 //     who.name = "ALICE";
 //     who.key = key;
-//     fix::initiator session(context, client::initiator_of(who, *io::endpoint::parse("192.0.2.1:7010")), store, app);
+//     fix::initiator session(context, fix_trading::initiator_of(who, *io::endpoint::parse("192.0.2.1:7010")), store,
+//     app);
 //
 // Threads: a value.
 // Source:  docs/spec/fix.md, "Sessions".
@@ -16,7 +17,7 @@
 #include "io/net/endpoint.hpp"
 #include "wire/authentication.hpp"
 
-namespace corro::client {
+namespace corro::fix_trading {
 
 struct fix_login {
     fix_login() noexcept {}
@@ -33,4 +34,4 @@ struct fix_login {
 /// Options of an initiator of FIX.4.4.
 [[nodiscard]] fix::initiator_options initiator_of(const fix_login& who, io::endpoint venue);
 
-}  // namespace corro::client
+}  // namespace corro::fix_trading

@@ -1,11 +1,11 @@
-#include "client/fix_login.hpp"
+#include "fix_trading/fix_login.hpp"
 
 #include <cstddef>
 
 #include "fix/codec/tags.hpp"
 #include "fix_gateway/tags.hpp"
 
-namespace corro::client {
+namespace corro::fix_trading {
 namespace {
 
 std::string hexadecimal(const wire::api_key& key) {
@@ -35,4 +35,4 @@ fix::initiator_options initiator_of(const fix_login& who, io::endpoint venue) {
     return options;
 }
 
-}  // namespace corro::client
+}  // namespace corro::fix_trading

@@ -1,4 +1,4 @@
-#include "client/fix_orders.hpp"
+#include "fix_trading/fix_orders.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "fix/codec/test_messages.hpp"
 #include "fix/session/message_store.hpp"
 
-namespace corro::client {
+namespace corro::fix_trading {
 namespace {
 
 using domain::command_kind;
@@ -292,4 +292,4 @@ TEST_F(fix_orders_test, finds_what_a_report_contradicts) {
 }
 
 }  // namespace
-}  // namespace corro::client
+}  // namespace corro::fix_trading

@@ -1,4 +1,4 @@
-#include "market_data/line_merger.hpp"
+#include "feed/line_merger.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "base/random.hpp"
 #include "base/test_seed.hpp"
 
-namespace corro::market_data {
+namespace corro::feed {
 namespace {
 
 /// The content of message `sequence`, so that a wrong one is noticed.
@@ -142,4 +142,4 @@ TEST(line_merger, two_lossy_lines_and_retransmission_give_every_message_once) {
 }
 
 }  // namespace
-}  // namespace corro::market_data
+}  // namespace corro::feed
