@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Checks what packaging/ says: the same version everywhere, sound files, and an image that has the program's libraries.
+"""Checks what packaging/ says: the same version everywhere, sound files, and an image that has the program's libraries. Makes the
+Debian package of the program, and installs, upgrades, removes and purges it in a folder that dpkg takes for the machine.
 
     packaging_test.py CORRO
 """
 
 import json
+import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -80,6 +83,116 @@ class Packaging(unittest.TestCase):
         needed -= {"libc6", "libgcc-s1", "libtinfo6", "libc6-i386"}
         for package in needed:
             self.assertRegex(image, rf"\b{re.escape(package)}\b")
+
+
+DPKG = ("dpkg-deb", "dpkg-shlibdeps", "strip", "systemd-sysusers")
+
+
+@unittest.skipUnless(all(map(shutil.which, DPKG)) and os.geteuid() == 0, "this needs root on a Debian system with dpkg-dev and systemd")
+class ProgramPackage(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="corro-package-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.work = pathlib.Path(cls.folder.name)
+        made = subprocess.run([ROOT / "tools/package_program", "--program", CORRO, "--output", cls.work, "--maintainer",
+                               "the Corro developers <packages@corro.invalid>"], capture_output=True, text=True, timeout=300, check=False)
+        if made.returncode != 0:
+            raise AssertionError(made.stdout + made.stderr)
+        cls.package = pathlib.Path(made.stdout.strip())
+
+    def setUp(self):
+        self.root = self.work / self.id().rsplit(".", 1)[1]
+        for place in ("var/lib/dpkg/updates", "var/lib/dpkg/info", "etc", "tmp"):
+            (self.root / place).mkdir(parents=True)
+        for file in ("status", "available"):
+            (self.root / "var/lib/dpkg" / file).touch()
+
+    def dpkg(self, *arguments):
+        """The libraries are this machine's, not the folder's."""
+        done = subprocess.run(["dpkg", f"--root={self.root}", f"--log={self.root}/tmp/dpkg.log", "--force-depends", "--force-script-chrootless",
+                               "--force-confold", *arguments], capture_output=True, text=True, timeout=300, check=False,
+                              stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def files(self):
+        own = ("var/lib/dpkg", "tmp", "etc/passwd", "etc/group", "etc/shadow", "etc/gshadow", "etc/.pwd.lock")
+        names = sorted(path.relative_to(self.root).as_posix() for path in self.root.rglob("*") if not path.is_dir())
+        return [name for name in names if not name.startswith(own)]
+
+    @unittest.skipUnless(shutil.which("lintian"), "lintian is not installed")
+    def test_lintian_finds_nothing(self):
+        done = subprocess.run(["lintian", "--allow-root", "--tag-display-limit", "0", self.package], capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+
+    def test_installed_and_purged(self):
+        self.dpkg("-i", self.package)
+        installed = self.files()
+        self.assertEqual(installed, [
+            "etc/corro/venue.toml", "lib/systemd/system/corro.service", "usr/bin/corro", "usr/lib/sysusers.d/corro.conf",
+            "usr/share/bash-completion/completions/corro", "usr/share/doc/corro/changelog.gz", "usr/share/doc/corro/copyright",
+            "usr/share/doc/corro/monitoring/alerts.yml", "usr/share/doc/corro/monitoring/dashboard.json",
+            "usr/share/fish/vendor_completions.d/corro.fish", "usr/share/man/man1/corro.1.gz", "usr/share/zsh/vendor-completions/_corro"])
+        user = re.search(r"^corro:[^:]*:(\d+):(\d+):", (self.root / "etc/passwd").read_text(), re.MULTILINE)
+        self.assertTrue(user)
+        config = (self.root / "etc/corro/venue.toml").stat()
+        self.assertEqual((config.st_mode & 0o777, config.st_uid, config.st_gid), (0o640, 0, int(user[2])))
+        version = re.search(r"^project\(corro VERSION (\S+)", text_of("CMakeLists.txt"), re.MULTILINE)[1]
+        said = subprocess.run([self.root / "usr/bin/corro", "--version"], capture_output=True, text=True, timeout=60, check=True).stdout
+        self.assertIn(version, said)
+        if shutil.which("man"):
+            page = subprocess.run(["man", "--warnings", "-l", self.root / "usr/share/man/man1/corro.1.gz"], capture_output=True, text=True,
+                                  timeout=60, check=False, env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"})
+            self.assertIn("corro serve", page.stdout)
+        # A removal keeps the venue: its configuration and its journal.
+        journal = self.root / "var/lib/corro/journal/0000000001.segment"
+        journal.parent.mkdir(parents=True)
+        journal.write_text("orders")
+        self.dpkg("--remove", "corro")
+        self.assertEqual(self.files(), ["etc/corro/venue.toml", "var/lib/corro/journal/0000000001.segment"])
+        self.dpkg("--purge", "corro")
+        self.assertEqual(self.files(), [])
+
+    def test_an_upgrade_keeps_the_configuration(self):
+        self.dpkg("-i", self.package)
+        config = self.root / "etc/corro/venue.toml"
+        config.write_text("# mine\n")
+        config.chmod(0o600)
+        newer = self.work / "newer"
+        subprocess.run(["dpkg-deb", "-R", self.package, newer], check=True, timeout=60)
+        control = (newer / "DEBIAN/control").read_text()
+        (newer / "DEBIAN/control").write_text(re.sub(r"^(Version: .*)$", r"\1+newer", control, flags=re.MULTILINE))
+        with open(newer / "etc/corro/venue.toml", "a", encoding="utf-8") as file:
+            file.write("# a new key\n")
+        subprocess.run(["dpkg-deb", "--root-owner-group", "--build", newer, self.work / "newer.deb"], check=True, timeout=120,
+                       stdout=subprocess.DEVNULL)
+        self.dpkg("-i", self.work / "newer.deb")
+        self.assertEqual(config.read_text(), "# mine\n")
+        self.assertEqual(config.stat().st_mode & 0o777, 0o600)
+        self.assertIn("# a new key", (self.root / "etc/corro/venue.toml.dpkg-dist").read_text())
+        self.dpkg("--purge", "corro")
+        self.assertEqual(self.files(), [])
+
+    def test_the_venue_of_the_package_starts(self):
+        """Its configuration, with a journal and ports of this test."""
+        subprocess.run(["dpkg-deb", "-x", self.package, self.root], check=True, timeout=60)
+        text = (self.root / "etc/corro/venue.toml").read_text()
+        self.assertIn('journal = "/var/lib/corro/journal"', text)
+        text = re.sub(r'"127\.0\.0\.1:70\d\d"', '"127.0.0.1:0"', text.replace("/var/lib/corro", str(self.root / "state")))
+        (self.root / "state").mkdir()
+        config = self.root / "state/venue.toml"
+        config.write_text(text)
+        with subprocess.Popen([self.root / "usr/bin/corro", "serve", "--config", config], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, stdin=subprocess.DEVNULL) as venue:
+            said = ""
+            for line in venue.stdout:
+                said += line
+                if "Ctrl-C" in line:
+                    venue.send_signal(signal.SIGTERM)
+        self.assertEqual(venue.returncode, 0, said)
+        self.assertIn("Ctrl-C", said)
+        self.assertTrue((self.root / "state/journal").is_dir())
 
 
 if __name__ == "__main__":
