@@ -20,6 +20,7 @@
 #include "sim/world.hpp"
 #include "simulation/findings.hpp"
 #include "simulation/fix_traders.hpp"
+#include "simulation/fix_venue_plan.hpp"
 #include "simulation/plan.hpp"
 #include "simulation/programs.hpp"
 #include "simulation/served_process.hpp"
@@ -30,40 +31,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint16_t fix_port = 9'878;
-constexpr std::size_t clients_count = 2;
-
-std::string client_name(std::size_t k) {
-    return "CLIENT" + std::to_string(k + 1);
-}
-
-plan plan_of(std::uint64_t seed, const venue_shape& shape) {
-    plan whole = draw_plan(seed, {});
-    whole.faults.clear();
-    whole.shape = run_shape();
-    whole.shape.venue = shape;
-    whole.shape.client_hosts_count = 2;
-    whole.shape.traders_count = 2;
-    whole.durability = journal::durability::group;
-    whole.disk_call_max = 0ns;
-    whole.requests_max = 0;
-    return whole;
-}
-
-io::endpoint fix_address() {
-    return address_of_host(0).with_port(fix_port);
-}
-
-/// The process that serves FIX has its port.
-node::configuration with_fix(node::configuration c, bool is_served) {
-    if (is_served) c.fix_listen = fix_address().to_string();
-    for (std::size_t k = 0; k < clients_count; ++k) {
-        gateway::account& a = c.accounts[k];
-        a.fix_names.resize(a.sessions_count);
-        a.fix_names[a.sessions_count - 1] = client_name(k);
-    }
-    return c;
-}
+using testing::clients_count;
+using testing::fix_address;
+using testing::fix_name_of;
+using testing::plan_of;
+using testing::with_fix;
 
 /// A venue, two FIX clients, and faults from a seed.
 class fix_world {
@@ -94,7 +66,7 @@ class fix_world {
         for (const domain::instrument& i : venue.instruments) symbols.emplace_back(i.name.view());
         for (std::size_t k = 0; k < clients_count; ++k) {
             fix_client_settings settings;
-            settings.who.name = client_name(k);
+            settings.who.name = fix_name_of(k);
             settings.who.venue_name = venue.fix_comp_id;
             settings.who.key = venue.accounts[k].key;
             settings.who.heartbeat = 2s;
@@ -191,7 +163,7 @@ venue_shape shape_with(node::threading_mode threading, std::size_t partitions, s
     return shape;
 }
 
-class fix_sessions : public testing::TestWithParam<shape_of_test> {};
+class fix_sessions : public ::testing::TestWithParam<shape_of_test> {};
 
 TEST_P(fix_sessions, D1_R1_nothing_is_lost_said_twice_or_renumbered_over_crashes) {
     std::uint64_t reports = 0;
@@ -227,11 +199,11 @@ TEST_P(fix_sessions, D1_R1_nothing_is_lost_said_twice_or_renumbered_over_crashes
 
 INSTANTIATE_TEST_SUITE_P(
     of, fix_sessions,
-    testing::Values(shape_of_test{"one_thread", shape_with(node::threading_mode::inline_, 1, 0)},
-                    shape_of_test{"a_thread_for_the_facility", shape_with(node::threading_mode::split, 1, 0)},
-                    shape_of_test{"two_partitions", shape_with(node::threading_mode::split, 2, 0)},
-                    shape_of_test{"roles", shape_with(node::threading_mode::inline_, 1, 1)},
-                    shape_of_test{"roles_of_two_partitions", shape_with(node::threading_mode::split, 2, 1)}),
+    ::testing::Values(shape_of_test{"one_thread", shape_with(node::threading_mode::inline_, 1, 0)},
+                      shape_of_test{"a_thread_for_the_facility", shape_with(node::threading_mode::split, 1, 0)},
+                      shape_of_test{"two_partitions", shape_with(node::threading_mode::split, 2, 0)},
+                      shape_of_test{"roles", shape_with(node::threading_mode::inline_, 1, 1)},
+                      shape_of_test{"roles_of_two_partitions", shape_with(node::threading_mode::split, 2, 1)}),
     [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace

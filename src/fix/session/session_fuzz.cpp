@@ -76,6 +76,7 @@ class fuzzed {
             made.schedule->begins = std::chrono::hours(9);
             made.schedule->ends = std::chrono::hours(10) + std::chrono::minutes(1);
         }
+        made.checks_structure = choice % 128 >= 64;
         if (choice % 32 >= 16) made.checked_by = testing::rules_for(testing::dictionary_xml());
         return made;
     }
