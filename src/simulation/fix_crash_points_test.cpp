@@ -23,13 +23,13 @@
 #include <utility>
 #include <vector>
 
-#include "client/fix_login.hpp"
 #include "fix/codec/tags.hpp"
 #include "fix/codec/values.hpp"
 #include "fix/net/application.hpp"
 #include "fix/net/connection.hpp"
 #include "fix/net/initiator.hpp"
 #include "fix/session/message_store.hpp"
+#include "fix_trading/fix_login.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/block_on.hpp"
@@ -250,12 +250,12 @@ class scripted_world {
         EXPECT_TRUE(go_on_until([this] { return venue_->is_serving(); }, 10s));
         calls_before_ = host_.disk().faults().calls_count;
         for (std::size_t k = 0; k < testing::clients_count; ++k) {
-            client::fix_login who;
+            fix_trading::fix_login who;
             who.name = testing::fix_name_of(k);
             who.venue_name = c.fix_comp_id;
             who.key = c.accounts[k].key;
             who.heartbeat = 1s;  // a host without power tells its peers nothing
-            fix::initiator_options options = client::initiator_of(who, testing::fix_address());
+            fix::initiator_options options = fix_trading::initiator_of(who, testing::fix_address());
             options.connect_timeout = options.session.logon_timeout = 500ms;
             options.retry_delay_min = 5ms;
             options.retry_delay_max = 20ms;
