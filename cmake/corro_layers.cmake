@@ -7,7 +7,7 @@ set(CORRO_CORE_LAYERS base domain wire matching risk facility)
 
 # Tests are part of the whole project alone: the library by itself and the program by itself need no GoogleTest.
 set(CORRO_TESTS ON)
-if(CORRO_LIBRARY_ONLY OR CORRO_PROGRAM_ONLY)
+if(CORRO_LIBRARY_ONLY OR CORRO_PROGRAM_ONLY OR CORRO_PYTHON_ONLY)
   set(CORRO_TESTS OFF)
 endif()
 if(CORRO_TESTS)

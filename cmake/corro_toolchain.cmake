@@ -4,7 +4,7 @@
 set(CMAKE_CXX_STANDARD 23)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-# With precompiled headers this is left to the compiler, so that libraries and programs share them.
+# With precompiled headers CMake must not choose, so that libraries and programs share them: corro_settings does.
 if(NOT CORRO_PRECOMPILE)
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 endif()
@@ -46,6 +46,11 @@ target_compile_options(corro_settings INTERFACE
   -Woverloaded-virtual -Wcast-align -Wimplicit-fallthrough -fno-strict-aliasing)
 if(CORRO_WERROR)
   target_compile_options(corro_settings INTERFACE -Werror)
+endif()
+
+# The Python module is a shared library. Programs by themselves need no such code.
+if(CORRO_PRECOMPILE AND NOT CORRO_PROGRAM_ONLY)
+  target_compile_options(corro_settings INTERFACE -fPIC)
 endif()
 
 # Tests of the edge are many and wait for most of their time: they are compiled in half the time without optimisation.

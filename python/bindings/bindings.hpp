@@ -1,0 +1,13 @@
+// What the parts of the extension module share.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace corro::python {
+
+/// Runs Python's signal handlers. @throws nanobind::python_error, such as KeyboardInterrupt
+void raise_if_interrupted();
+
+void bind_markets(nanobind::module_& m);
+
+}  // namespace corro::python

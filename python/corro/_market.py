@@ -1,0 +1,378 @@
+"""Markets of agents in virtual time."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import operator
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, SupportsIndex, TypeAlias
+
+import numpy as np
+
+from corro import _corro
+from corro._frame import Frame
+from corro._journal import Book, book_of, depth_argument, instrument_argument
+from corro._toml import to_toml
+
+Duration: TypeAlias = "str | float | datetime.timedelta | np.timedelta64"
+"""A text such as ``"250us"`` or ``"1.5s"``, seconds, a ``timedelta`` or a ``timedelta64``."""
+
+TABLES = ("orders", "trades", "levels", "quotes")
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ns|us|ms|s|m|h)")
+_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3_600 * 10**9}
+_DURATION_MOST = 7 * 86_400 * 10**9
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """The description of a market. Made by `corro.scenario`; picklable.
+
+    `Market`, `sweep` and `compare` take it. `to_dict` gives a dictionary, whose changed copy is a variant.
+    """
+
+    text: str
+    """TOML, as docs/spec/scenarios.md describes it."""
+    file: str = "scenario"
+    """For messages."""
+    name: str = field(init=False, compare=False)
+    about: str = field(init=False, compare=False)
+    duration: np.timedelta64 = field(init=False, compare=False)
+    start: np.datetime64 = field(init=False, compare=False)
+    """The time of day at the beginning."""
+    seed: int = field(init=False, compare=False)
+    """Of runs that name none."""
+    agents: int = field(init=False, compare=False)
+    instruments: tuple[str, ...] = field(init=False, compare=False)
+    sample_ns: int = field(init=False, compare=False, repr=False)
+    """The interval of its metrics' samples, in nanoseconds."""
+
+    def __post_init__(self) -> None:
+        facts = _corro.read_scenario(self.text, self.file)
+        for name, value in {
+            "name": facts.name,
+            "about": facts.about,
+            "duration": np.timedelta64(facts.duration_ns, "ns"),
+            "start": np.datetime64(facts.start_ns, "ns"),
+            "seed": facts.seed,
+            "agents": facts.agents,
+            "instruments": tuple(facts.instruments),
+            "sample_ns": facts.sample_ns,
+        }.items():
+            object.__setattr__(self, name, value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scenario as a dictionary, to change and to give to `corro.scenario`."""
+        import tomllib
+
+        return tomllib.loads(self.text)
+
+    def __repr__(self) -> str:
+        instruments = ", ".join(self.instruments)
+        return f"Scenario({self.name!r}, {self.agents} agents, {instruments}, {_ns(self.duration) / 1e9:g} s)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Scenario, (self.text, self.file))
+
+
+ScenarioLike: TypeAlias = "Scenario | str | os.PathLike[str] | Mapping[str, Any]"
+
+
+def scenario(source: ScenarioLike) -> Scenario:
+    """Reads the description of a market.
+
+    Parameters
+    ----------
+    source
+        A TOML file; or its content as a dictionary, such as ``{"market": {...}, "instrument": [...], ...}``.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    ConfigurationError
+        A key or value is invalid; the message has file, line and key.
+    """
+    if isinstance(source, Scenario):
+        return source
+    if isinstance(source, Mapping):
+        return Scenario(to_toml(source), "scenario from a dictionary")
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"{source!r} is no scenario; give a TOML file or a dictionary")
+    place = Path(os.fspath(source))
+    if place.is_dir():
+        inside = place / "scenario.toml"
+        if not inside.is_file():
+            raise IsADirectoryError(f"{place} is a folder without a scenario.toml; give a TOML file")
+        place = inside
+    if not place.exists():
+        raise FileNotFoundError(f"{place}: no such file; give a TOML file such as config/markets/calm.toml, or a dictionary")
+    return Scenario(place.read_text(encoding="utf-8"), str(place))
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run comes to. Picklable."""
+
+    scenario: str
+    seed: int
+    time: np.timedelta64
+    """How far the market ran."""
+    commands: int
+    trades: int
+    rejects: int
+    digest: str
+    """A hash of all commands, as ``corro market run`` prints it."""
+    state_hash: str
+    metrics: dict[str, float]
+    """As docs/spec/market_metrics.md defines them."""
+
+
+class Market:
+    """A market of agents in virtual time, with the venue's own matching.
+
+    The same scenario and seed give the same market, command for command, as ``corro market run`` gives it.
+
+    Parameters
+    ----------
+    scenario
+        A TOML file, a dictionary of the same content, or a `Scenario`.
+    seed
+        The scenario's own if left out.
+    record
+        Which tables are kept while the market runs: some of ``"orders"``, ``"trades"``, ``"levels"``, ``"quotes"``.
+
+    Examples
+    --------
+    >>> market = corro.Market("config/markets/calm.toml", seed=1)
+    >>> market.run()
+    >>> market.trades["price"]
+    """
+
+    def __init__(
+        self,
+        scenario: ScenarioLike,
+        *,
+        seed: SupportsIndex | None = None,
+        record: Iterable[str] = ("trades", "quotes"),
+    ) -> None:
+        self._scenario = _scenario(scenario)
+        self._seed = self._scenario.seed if seed is None else seed_argument("seed", seed)
+        self._record = _record(record)
+        self._native = _corro.Market(
+            self._scenario.text, self._scenario.file, self._seed, *(name in self._record for name in TABLES)
+        )
+        self._tables: tuple[int, _corro.Tables] | None = None
+
+    @property
+    def scenario(self) -> Scenario:
+        """The description of the market."""
+        return self._scenario
+
+    @property
+    def seed(self) -> int:
+        """The seed of this run."""
+        return self._seed
+
+    @property
+    def now(self) -> np.datetime64:
+        """The market's time of day."""
+        return self._scenario.start + np.timedelta64(self._native.totals().now_ns, "ns")
+
+    @property
+    def elapsed(self) -> np.timedelta64:
+        """The market's time since its start."""
+        return np.timedelta64(self._native.totals().now_ns, "ns")
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the scenario's duration is over. The market can run on."""
+        return self._native.totals().now_ns >= _ns(self._scenario.duration)
+
+    def run(self, until: Duration | None = None) -> Result:
+        """Lets everything happen until a time since the start, inclusive.
+
+        Releases the GIL. Ctrl-C ends it; the next call goes on from there.
+
+        Parameters
+        ----------
+        until
+            ``"90s"``, or seconds, a ``timedelta`` or a ``timedelta64``. The scenario's duration if left out.
+        """
+        target = _ns(self._scenario.duration) if until is None else duration_ns("until", until)
+        now = self._native.totals().now_ns
+        if target < now:
+            raise ValueError(f"until={until!r} is past: the market is at {now / 1e9:g} s; make a new Market to start over")
+        self._native.run(target)
+        return self.result
+
+    def step(self, by: Duration | None = None) -> bool:
+        """Lets a piece of time pass.
+
+        Parameters
+        ----------
+        by
+            How much; the interval of the scenario's samples (one second, unless it says otherwise) if left out.
+
+        Returns
+        -------
+        bool
+            Whether the scenario's duration is not over yet, for ``while market.step("100ms"):``.
+        """
+        piece = self._scenario.sample_ns if by is None else duration_ns("by", by)
+        if piece == 0:
+            raise ValueError(f"by={by!r}: a step needs time; give a duration above 0")
+        self._native.run(self._native.totals().now_ns + piece)
+        return not self.is_over
+
+    @property
+    def result(self) -> Result:
+        """What the run comes to so far."""
+        totals = self._native.totals()
+        return Result(
+            scenario=self._scenario.name,
+            seed=self._seed,
+            time=np.timedelta64(totals.now_ns, "ns"),
+            commands=totals.commands,
+            trades=totals.trades,
+            rejects=totals.rejects,
+            digest=f"{totals.digest:016x}",
+            state_hash=f"{totals.state_hash:016x}",
+            metrics=self._native.metrics(),
+        )
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """The measures of the market so far, by name."""
+        return self._native.metrics()
+
+    @property
+    def trades(self) -> Frame:
+        """The trades so far, as `Journal.trades` has them."""
+        return self._table("trades")
+
+    @property
+    def orders(self) -> Frame:
+        """What happened to orders so far, as `Journal.orders` has it."""
+        return self._table("orders")
+
+    @property
+    def levels(self) -> Frame:
+        """The changes of price levels so far, as `Journal.levels` has them."""
+        return self._table("levels")
+
+    @property
+    def quotes(self) -> Frame:
+        """The best prices after each change of them, as `Journal.quotes` has them."""
+        return self._table("quotes")
+
+    @property
+    def positions(self) -> Frame:
+        """What each agent holds, and has earned: a row for each agent and instrument that it traded.
+
+        account, agent, instrument, position (negative when short), cash (received less paid), traded (quantity), fees
+        (paid), last (the instrument's last price), profit: cash and position at that price, less fees.
+        """
+        return Frame(self._native.positions())
+
+    @property
+    def notes(self) -> Frame:
+        """The private numbers that agents noted: time, account, agent, what, value."""
+        return Frame(self._native.notes())
+
+    def book(self, instrument: str | None = None, *, depth: SupportsIndex | None = None, orders: bool = False) -> Book:
+        """The book now.
+
+        Parameters
+        ----------
+        instrument
+            May be left out if there is only one.
+        depth
+            Levels of each side; all if left out.
+        orders
+            Whether the book has its orders, too.
+        """
+        return book_of(self._native.book(instrument_argument(instrument), depth_argument(depth), orders))
+
+    def __repr__(self) -> str:
+        totals = self._native.totals()
+        return (
+            f"Market({self._scenario.name!r}, seed {self._seed}, at {totals.now_ns / 1e9:g} s of "
+            f"{_ns(self._scenario.duration) / 1e9:g} s, {totals.commands:,} commands, {totals.trades:,} trades)"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a running market cannot be pickled; pickle market.scenario, market.seed and market.result")
+
+    def _table(self, name: str) -> Frame:
+        if name not in self._record:
+            recorded = ", ".join(f'"{each}"' for each in (*self._record, name))
+            raise ValueError(f"{name} were not recorded; make the market with record=({recorded},)")
+        now = self._native.totals().commands
+        if self._tables is None or self._tables[0] != now:
+            self._tables = (now, self._native.tables())
+        made = self._tables[1][TABLES.index(name)]
+        assert made is not None
+        return Frame(made)
+
+
+def duration_ns(argument: str, value: Duration) -> int:
+    """A duration in nanoseconds; `argument` is its name, for messages."""
+    advice = 'give a text such as "90s" or "250us", seconds, a timedelta or a timedelta64'
+    if isinstance(value, str):
+        parts = _DURATION.fullmatch(value)
+        if parts is None:
+            raise ValueError(f'{argument}="{value}" is not a duration; {advice}. Units are ns, us, ms, s, m, h')
+        whole, _, decimals = parts[1].partition(".")
+        unit = _UNITS[parts[2]]
+        made = int(whole) * unit + (int(decimals) * unit // 10 ** len(decimals) if decimals else 0)
+    elif isinstance(value, np.timedelta64):
+        if np.isnat(value):
+            raise ValueError(f"{argument} is NaT; {advice}")
+        made = int(value.astype("timedelta64[ns]").astype(np.int64))
+    elif isinstance(value, datetime.timedelta):
+        made = ((value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds) * 1_000
+    elif isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        if not math.isfinite(value):
+            raise ValueError(f"{argument}={value!r} is not a duration; {advice}")
+        made = round(float(value) * 1e9)
+    else:
+        raise TypeError(f"{argument}={value!r} is not a duration; {advice}")
+    if not 0 <= made <= _DURATION_MOST:
+        raise ValueError(f"{argument}={value!r}: from 0 to a week")
+    return made
+
+
+def seed_argument(argument: str, value: SupportsIndex) -> int:
+    """A seed."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{argument}={value!r}: a seed is an int") from None
+    if isinstance(value, bool) or not 0 <= number < 2**64:
+        raise ValueError(f"{argument}={value!r}: seeds are from 0 to 2**64 - 1")
+    return number
+
+
+def _record(record: Iterable[str]) -> tuple[str, ...]:
+    known = ", ".join(f'"{each}"' for each in TABLES)
+    if isinstance(record, str):
+        raise TypeError(f'record="{record}": give several names, such as record=("{record}",); there are {known}')
+    chosen = tuple(dict.fromkeys(record))
+    for each in chosen:
+        if each not in TABLES:
+            raise ValueError(f"record: no table {each!r}; there are {known}")
+    return chosen
+
+
+def _scenario(source: ScenarioLike) -> Scenario:
+    return scenario(source)
+
+
+def _ns(duration: np.timedelta64) -> int:
+    return int(duration.astype(np.int64))

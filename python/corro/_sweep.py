@@ -1,0 +1,239 @@
+"""Many runs, each in a process: sweeps over seeds, and comparisons of two designs."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from corro import _corro
+from corro._frame import Frame
+from corro._market import Duration, Result, Scenario, ScenarioLike, duration_ns, scenario, seed_argument
+
+Progress = Callable[[int, int], object]
+"""Called with the number of runs that are done, and of all."""
+
+_WORKER = "from corro._worker import main; main()"
+_JOBS_MOST = 256
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two designs over the same seeds. ``print(comparison)`` shows a table; picklable."""
+
+    a: list[Result]
+    b: list[Result]
+    metrics: Frame
+    """A row for each metric that all runs have: metric, a and b (means), difference (b less a), low and high (of its
+    95 % interval, by bootstrap), p_value (by sign flips), p_corrected (by Holm's procedure, over all metrics)."""
+
+    @property
+    def different(self) -> list[str]:
+        """The metrics whose corrected p-value is below 0.05."""
+        return [str(each) for each in self.metrics["metric"][self.metrics["p_corrected"] < 0.05]]
+
+    def __str__(self) -> str:
+        m = self.metrics
+        width = max([len(each) for each in m.categories("metric")], default=6)
+        lines = [f"{'metric':{width}}  {'A':>12}  {'B':>12}  {'B - A':>12}  {'interval of B - A':>27}  {'p':>6}"]
+        for row in m.to_numpy():
+            lines.append(
+                f"{row['metric']:{width}}  {row['a']:12.5g}  {row['b']:12.5g}  {row['difference']:+12.4g}  "
+                f"{row['low']:+12.4g} to {row['high']:+11.4g}  {row['p_corrected']:6.4f}"
+                f"{'  differs' if row['p_corrected'] < 0.05 else ''}"
+            )
+        return "\n".join(lines)
+
+
+def sweep(
+    source: ScenarioLike,
+    seeds: Iterable[SupportsIndex],
+    *,
+    until: Duration | None = None,
+    jobs: SupportsIndex | None = None,
+    progress: Progress | None = None,
+) -> list[Result]:
+    """Runs a scenario once for each seed, each in a process.
+
+    Parameters
+    ----------
+    source
+        A TOML file, a dictionary, or a `Scenario`.
+    seeds
+        Such as ``range(200)``.
+    until
+        How far each runs; the scenario's duration if left out.
+    jobs
+        Processes at a time; one for each processor if left out.
+    progress
+        Called after each run with how many are done, and how many there are.
+
+    Returns
+    -------
+    list of Result
+        In the order of the seeds, whatever the number of processes.
+    """
+    what = scenario(source)
+    return _run_all([(what, seed) for seed in _seeds(seeds, 1)], until, _jobs(jobs), progress)
+
+
+def compare(
+    a: ScenarioLike,
+    b: ScenarioLike,
+    *,
+    seeds: Iterable[SupportsIndex] = range(20),
+    until: Duration | None = None,
+    jobs: SupportsIndex | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """In which metrics two designs differ: pairs of runs with the same seed, as ``corro market compare`` does it.
+
+    Parameters
+    ----------
+    a, b
+        TOML files, dictionaries, or `Scenario` objects.
+    seeds
+        Two at least; more find smaller differences.
+    until, jobs, progress
+        As for `sweep`.
+
+    Examples
+    --------
+    >>> bump = corro.compare("latency_arbitrage.toml", "latency_arbitrage_with_bump.toml", seeds=range(200))
+    >>> print(bump)
+    >>> bump.different
+    """
+    first, second = scenario(a), scenario(b)
+    chosen = _seeds(seeds, 2)
+    runs = [(which, seed) for which in (first, second) for seed in chosen]
+    results = _run_all(runs, until, _jobs(jobs), progress)
+    of_a, of_b = results[: len(chosen)], results[len(chosen) :]
+    names = [name for name in of_a[0].metrics if all(name in each.metrics for each in results)]
+    rows = _corro.compare_metrics(
+        [(name, [each.metrics[name] for each in of_a], [each.metrics[name] for each in of_b]) for name in names]
+    )
+    columns: list[tuple[str, str, Any, list[str]]] = [
+        ("metric", "category", np.arange(len(names), dtype=np.int32), names)
+    ]
+    titles = ("a", "b", "difference", "low", "high", "p_value", "p_corrected")
+    for place, title in enumerate(titles, start=1):
+        columns.append((title, "number", np.array([row[place] for row in rows], dtype=np.float64), []))
+    return Comparison(of_a, of_b, Frame(_corro.columns_of(columns)))
+
+
+def _seeds(seeds: Iterable[SupportsIndex], least: int) -> list[int]:
+    if isinstance(seeds, (int, str)):
+        raise TypeError(f"seeds={seeds!r}: give several, such as range(20)")
+    chosen = [seed_argument("seeds", each) for each in seeds]
+    if len(chosen) < least:
+        raise ValueError(f"seeds: {'a comparison needs two seeds at least' if least == 2 else 'there are none'}")
+    if len(set(chosen)) != len(chosen):
+        raise ValueError("seeds: one of them is there twice; runs of the same seed are equal")
+    return chosen
+
+
+def _jobs(jobs: SupportsIndex | None) -> int:
+    if jobs is None:
+        return len(os.sched_getaffinity(0))
+    number = seed_argument("jobs", jobs)
+    if not 1 <= number <= _JOBS_MOST:
+        raise ValueError(f"jobs={number}: from 1 to {_JOBS_MOST} processes at a time")
+    return number
+
+
+class _Worker:
+    """A process that runs one market after the other. It shares nothing with this one."""
+
+    def __init__(self) -> None:
+        path = [str(Path(__file__).resolve().parent.parent), *sys.path]
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _WORKER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(each for each in path if each)},
+            start_new_session=True,  # Ctrl-C reaches this process alone, which ends them
+        )
+
+    def run(self, what: Scenario, seed: int, until_ns: int | None) -> Result:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        try:
+            pickle.dump((what.text, what.file, seed, until_ns), self._process.stdin)
+            self._process.stdin.flush()
+            answer = pickle.load(self._process.stdout)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            code = self._process.wait()
+            how = f"signal {-code}" if code < 0 else f"code {code}"
+            raise RuntimeError(f"the process of {what.name}, seed {seed}, ended with {how}") from None
+        if isinstance(answer, Result):
+            return answer
+        raise RuntimeError(f"{what.name}, seed {seed}: {answer}")
+
+    def end(self, kill: bool = False) -> None:
+        if kill:
+            self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except OSError:
+                    pass
+        self._process.wait()
+
+
+def _run_all(
+    runs: list[tuple[Scenario, int]], until: Duration | None, jobs: int, progress: Progress | None
+) -> list[Result]:
+    until_ns = None if until is None else duration_ns("until", until)
+    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for place in range(len(runs)):
+        waiting.put(place)
+    answers: queue.SimpleQueue[tuple[int, Result | BaseException]] = queue.SimpleQueue()
+    workers = [_Worker() for _ in range(min(jobs, len(runs)))]
+
+    def serve(worker: _Worker) -> None:
+        while True:
+            try:
+                place = waiting.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                answers.put((place, worker.run(*runs[place], until_ns)))
+            except BaseException as e:
+                answers.put((place, e))
+                return
+
+    threads = [threading.Thread(target=serve, args=(each,), daemon=True) for each in workers]
+    results: list[Result | None] = [None] * len(runs)
+    is_done = False
+    try:
+        for thread in threads:
+            thread.start()
+        for done in range(1, len(runs) + 1):
+            place, answer = answers.get()
+            if isinstance(answer, BaseException):
+                raise answer
+            results[place] = answer
+            if progress is not None:
+                progress(done, len(runs))
+        is_done = True
+    finally:
+        while not is_done:
+            # Nothing more is started; what runs is ended below.
+            try:
+                waiting.get_nowait()
+            except queue.Empty:
+                break
+        for worker in workers:
+            worker.end(kill=not is_done)
+        for thread in threads:
+            thread.join()
+    return [each for each in results if each is not None]

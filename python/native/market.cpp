@@ -1,0 +1,252 @@
+#include "native/market.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <span>
+
+#include "base/hash.hpp"
+#include "market/market.hpp"
+#include "market/metrics/comparison.hpp"
+#include "market/metrics/market_metrics.hpp"
+#include "market/scenario/scenario.hpp"
+#include "native/book.hpp"
+#include "native/row_frames.hpp"
+#include "node/configuration/configuration.hpp"
+
+namespace corro::python {
+namespace {
+
+/// A run looks at signals about this often.
+constexpr std::chrono::milliseconds between_looks{20};
+
+corro::market::scenario parse(const std::string& text, const std::string& file) {
+    try {
+        return corro::market::parse_scenario(text, file);
+    } catch (const node::configuration_error& e) {
+        throw setup_error(e.what());
+    }
+}
+
+/// Keeps what is to become tables.
+class table_recorder final : public corro::market::market_observer {
+ public:
+    table_recorder(std::span<const domain::instrument> instruments, recorded_tables what)
+        : what_(what), rows_(instruments, {}, {.orders = what.orders, .trades = what.trades, .levels = what.levels}) {}
+
+    void on_command(const domain::command& command) override { rows_.executing(command); }
+    void on_events(std::span<const domain::event> events) override {
+        rows_.consume(events);
+        if (!what_.quotes || !problem_.empty()) return;
+        try {
+            quotes_.consume(events);
+        } catch (const std::exception& e) {
+            problem_ = e.what();
+        }
+    }
+    [[nodiscard]] const std::string& problem() const noexcept {
+        return problem_.empty() ? rows_.problem() : problem_;
+    }
+    [[nodiscard]] market_tables copy(std::span<const domain::instrument> instruments) const {
+        row_frames made = rows_.copy();
+        return {std::move(made.orders), std::move(made.trades), std::move(made.levels),
+                what_.quotes ? quotes_.copy(instruments) : nullptr};
+    }
+
+ private:
+    recorded_tables what_;
+    frame_exporter rows_;
+    quote_recorder quotes_;
+    std::string problem_;
+};
+
+}  // namespace
+
+scenario_facts read_scenario(const std::string& text, const std::string& file) {
+    const corro::market::scenario what = parse(text, file);
+    scenario_facts made;
+    made.name = what.name;
+    made.about = what.about;
+    made.text = what.text;
+    made.duration_ns = what.duration_ns;
+    made.sample_ns = what.sample_ns;
+    made.start_ns = what.options.start_ns;
+    made.seed = what.seed;
+    for (const corro::market::agent_group& each : what.groups) made.agents += each.count;
+    for (const domain::instrument& each : what.options.instruments) made.instruments.emplace_back(each.name.view());
+    return made;
+}
+
+struct market::state {
+    state(const std::string& text, const std::string& file, std::uint64_t seed, recorded_tables what)
+        : scenario(parse(text, file)), world(scenario.build(seed, false)), measured(world->options(), scenario.sample_ns) {
+        world->observe_with(measured);
+        if (what.orders || what.trades || what.levels || what.quotes) {
+            recorder.emplace(world->options().instruments, what);
+            world->observe_with(*recorder);
+        }
+        world->run(0);  // from here on there is a venue
+    }
+
+    corro::market::scenario scenario;  ///< outlives the world, whose operator reads its events
+    std::unique_ptr<corro::market::market> world;
+    corro::market::market_metrics measured;
+    std::optional<table_recorder> recorder;
+    mutable std::mutex one_at_a_time;
+    bool has_failed = false;
+};
+
+market::market(const std::string& text, const std::string& file, std::uint64_t seed, recorded_tables recorded)
+    : state_(std::make_unique<state>(text, file, seed, recorded)) {}
+market::~market() = default;
+
+void market::run(std::int64_t until_ns, const interruption& interrupted) {
+    const std::lock_guard hold(state_->one_at_a_time);
+    if (state_->has_failed) throw argument_error("an agent of this market has failed; make the market again");
+    corro::market::market& world = *state_->world;
+    std::int64_t slice_ns = 1'000'000;
+    while (world.now_ns() < until_ns) {
+        const auto begin = std::chrono::steady_clock::now();
+        state_->has_failed = true;
+        world.run(until_ns - world.now_ns() > slice_ns ? world.now_ns() + slice_ns : until_ns);
+        state_->has_failed = false;
+        if (state_->recorder && !state_->recorder->problem().empty()) throw data_error(state_->recorder->problem());
+        const auto taken = std::chrono::steady_clock::now() - begin;
+        if (taken < between_looks / 2) {
+            slice_ns = std::min(slice_ns * 2, std::int64_t{3'600'000'000'000});
+        } else if (taken > between_looks * 2) {
+            slice_ns = std::max(slice_ns / 2, std::int64_t{1'000});
+        }
+        interrupted();
+    }
+}
+
+market_totals market::totals() const {
+    const std::lock_guard hold(state_->one_at_a_time);
+    const corro::market::market& world = *state_->world;
+    market_totals made;
+    made.now_ns = world.now_ns();
+    made.commands = world.counts().commands;
+    made.trades = world.counts().trades;
+    made.rejects = world.counts().rejects;
+    made.digest = world.digest();
+    made.state_hash = world.venue().state_hash();
+    return made;
+}
+
+std::vector<std::pair<std::string, double>> market::metrics() {
+    const std::lock_guard hold(state_->one_at_a_time);
+    std::vector<std::pair<std::string, double>> made;
+    for (corro::market::metric& each : state_->measured.result(*state_->world)) {
+        made.emplace_back(std::move(each.name), each.value);
+    }
+    return made;
+}
+
+market_tables market::tables() const {
+    const std::lock_guard hold(state_->one_at_a_time);
+    if (!state_->recorder) return {};
+    return state_->recorder->copy(state_->world->venue().instruments());
+}
+
+frame_pointer market::positions() const {
+    const std::lock_guard hold(state_->one_at_a_time);
+    const corro::market::market& world = *state_->world;
+    code_book agents;
+    instrument_columns known;
+    std::vector<std::uint32_t> account;
+    std::vector<std::int32_t> agent;
+    std::vector<std::int32_t> instrument;
+    std::vector<std::int64_t> position;
+    std::vector<double> cash;
+    std::vector<std::int64_t> traded;
+    std::vector<double> fees;
+    std::vector<double> last;
+    std::vector<double> profit;
+    for (std::size_t i = 0; i < world.agents_count(); ++i) {
+        for (const corro::market::holding& each : world.agent_at(i).true_holdings()) {
+            const domain::instrument& of = world.rules(each.instrument);
+            const domain::price_ticks price = world.venue().prices_of(of.id).last;
+            const double tick_value = double_of_nano(of.tick_size.value) * of.lot_size;
+            const double marked = price == domain::no_price ? 0 : static_cast<double>(each.lots * price.value);
+            account.push_back(static_cast<std::uint32_t>(i + 1));
+            agent.push_back(agents.code_of(world.name_of(i)));
+            instrument.push_back(known.code(&of));
+            position.push_back(each.lots * of.lot_size);
+            cash.push_back(static_cast<double>(each.cash) * tick_value);
+            traded.push_back(signed_of(each.traded_lots * of.lot_size));
+            fees.push_back(static_cast<double>(each.fees) / 1e9);
+            last.push_back(known.price(&of, price));
+            profit.push_back((static_cast<double>(each.cash) + marked) * tick_value - fees.back());
+        }
+    }
+    std::vector<column> columns;
+    columns.push_back({"account", meaning::number, std::move(account), {}});
+    columns.push_back({"agent", meaning::category, std::move(agent), agents.take()});
+    columns.push_back({"instrument", meaning::category, std::move(instrument), known.names()});
+    columns.push_back({"position", meaning::number, std::move(position), {}});
+    columns.push_back({"cash", meaning::number, std::move(cash), {}});
+    columns.push_back({"traded", meaning::number, std::move(traded), {}});
+    columns.push_back({"fees", meaning::number, std::move(fees), {}});
+    columns.push_back({"last", meaning::number, std::move(last), {}});
+    columns.push_back({"profit", meaning::number, std::move(profit), {}});
+    return std::make_shared<frame>(std::move(columns));
+}
+
+frame_pointer market::notes() const {
+    const std::lock_guard hold(state_->one_at_a_time);
+    const corro::market::market& world = *state_->world;
+    code_book agents;
+    code_book names;
+    std::vector<std::int64_t> time;
+    std::vector<std::uint32_t> account;
+    std::vector<std::int32_t> agent;
+    std::vector<std::int32_t> what;
+    std::vector<double> value;
+    for (const corro::market::note& each : world.notes()) {
+        time.push_back(world.options().start_ns + each.at_ns);
+        account.push_back(each.agent + 1);
+        agent.push_back(agents.code_of(world.name_of(each.agent)));
+        what.push_back(names.code_of(world.note_name(each.what)));
+        value.push_back(each.value);
+    }
+    std::vector<column> columns;
+    columns.push_back({"time", meaning::time, std::move(time), {}});
+    columns.push_back({"account", meaning::number, std::move(account), {}});
+    columns.push_back({"agent", meaning::category, std::move(agent), agents.take()});
+    columns.push_back({"what", meaning::category, std::move(what), names.take()});
+    columns.push_back({"value", meaning::number, std::move(value), {}});
+    return std::make_shared<frame>(std::move(columns));
+}
+
+book_facts market::book(const std::string& instrument, std::uint32_t depth, bool with_orders) const {
+    const std::lock_guard hold(state_->one_at_a_time);
+    const facility::facility& venue = state_->world->venue();
+    book_facts made = book_of(venue, instrument_of(venue, instrument), depth, with_orders);
+    made.time_ns = state_->world->options().start_ns + state_->world->now_ns();
+    return made;
+}
+
+std::vector<paired_metric> compare_metrics(
+    const std::vector<std::tuple<std::string, std::vector<double>, std::vector<double>>>& series) {
+    std::vector<paired_metric> made;
+    std::vector<double> p_values;
+    for (const auto& [name, a, b] : series) {
+        if (a.size() != b.size() || a.size() < 2) {
+            throw argument_error(fmt::format("metric \"{}\": a comparison needs two or more values of each, in pairs", name));
+        }
+        const corro::market::paired_difference d =
+            corro::market::compare_pairs(a, b, base::hash_bytes(std::as_bytes(std::span(name))));
+        made.push_back({name, d.mean_first, d.mean_second, d.difference, d.low, d.high, d.p_value, 1});
+        p_values.push_back(d.p_value);
+    }
+    const std::vector<double> corrected = corro::market::holm_correction(p_values);
+    for (std::size_t i = 0; i < made.size(); ++i) made[i].p_corrected = corrected[i];
+    return made;
+}
+
+}  // namespace corro::python

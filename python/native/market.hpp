@@ -1,0 +1,107 @@
+// A simulated market for Python: a scenario and a seed, run as far as wanted, with its results as frames.
+//
+// Units: nanoseconds since the market's start; frames have the time of day. Prices are decimals, quantities units.
+// Threads: one call at a time; others wait.
+// Cost: the market's own, and what is recorded: some 60 bytes for a trade, 50 for a quote, 110 for a row of orders.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "native/errors.hpp"
+#include "native/frame.hpp"
+#include "native/journal.hpp"
+
+namespace corro::python {
+
+/// What a scenario says of itself.
+struct scenario_facts {
+    std::string name;
+    std::string about;
+    std::string text;
+    std::int64_t duration_ns = 0;
+    std::int64_t sample_ns = 0;
+    std::int64_t start_ns = 0;
+    std::uint64_t seed = 1;
+    std::uint64_t agents = 0;
+    std::vector<std::string> instruments;
+};
+
+/// @param file  For messages. @throws setup_error
+[[nodiscard]] scenario_facts read_scenario(const std::string& text, const std::string& file);
+
+struct recorded_tables {
+    bool orders = false;
+    bool trades = false;
+    bool levels = false;
+    bool quotes = false;
+};
+
+struct market_totals {
+    std::int64_t now_ns = 0;
+    std::uint64_t commands = 0;
+    std::uint64_t trades = 0;
+    std::uint64_t rejects = 0;
+    std::uint64_t digest = 0;
+    std::uint64_t state_hash = 0;
+};
+
+struct market_tables {
+    frame_pointer orders;
+    frame_pointer trades;
+    frame_pointer levels;
+    frame_pointer quotes;
+};
+
+class market {
+ public:
+    /// @throws setup_error
+    market(const std::string& text, const std::string& file, std::uint64_t seed, recorded_tables recorded);
+    ~market();
+    market(const market&) = delete;
+    market& operator=(const market&) = delete;
+
+    /// Lets everything happen until a time, inclusive; nothing if that is past.
+    /// @throws what a behaviour throws, what `interrupted` throws: the market can then go on
+    void run(std::int64_t until_ns, const interruption& interrupted);
+
+    [[nodiscard]] market_totals totals() const;
+    /// By name, for what happened so far.
+    [[nodiscard]] std::vector<std::pair<std::string, double>> metrics();
+    /// A copy of what was recorded so far; null pointers for the others.
+    [[nodiscard]] market_tables tables() const;
+    /// A row for each agent and each instrument that it traded; profits with the last price of the instrument.
+    [[nodiscard]] frame_pointer positions() const;
+    /// The private numbers that agents noted.
+    [[nodiscard]] frame_pointer notes() const;
+    /// @param instrument  Empty: the only one. @throws argument_error
+    [[nodiscard]] book_facts book(const std::string& instrument, std::uint32_t depth, bool with_orders) const;
+
+ private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
+
+/// One metric of two designs over the same seeds; `p_corrected` is corrected over all metrics of the comparison.
+struct paired_metric {
+    std::string name;
+    double mean_a = 0;
+    double mean_b = 0;
+    double difference = 0;  ///< b less a
+    double low = 0;
+    double high = 0;
+    double p_value = 1;
+    double p_corrected = 1;
+};
+
+/// As `corro market compare` does it.
+/// @param series  Names, and the values of both designs by seed.
+/// @throws argument_error unless both have equally many values, at least two
+[[nodiscard]] std::vector<paired_metric> compare_metrics(
+    const std::vector<std::tuple<std::string, std::vector<double>, std::vector<double>>>& series);
+
+}  // namespace corro::python

@@ -1,0 +1,31 @@
+"""What docs/howto/python.md shows is what happens when it is typed."""
+
+from __future__ import annotations
+
+import doctest
+import shutil
+
+import pytest
+from conftest import RECORDED, ROOT
+
+FILES = {"es.mbo.dbn": "mini.v3.mbo.dbn", "es.definition.dbn": "mini.definition.dbn",
+         "AMZN_message.csv": "mini_message_2.csv"}
+
+
+def test_the_page_shows_what_happens(recorded_run, tmp_path, monkeypatch):
+    for library in ("polars", "pyarrow", "pandas", "matplotlib"):
+        pytest.importorskip(library)
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(recorded_run, tmp_path / "runs" / "calm")
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    for name, source in FILES.items():
+        shutil.copy(RECORDED / source, tmp_path / name)
+    page = (ROOT / "docs" / "howto" / "python.md").read_text(encoding="utf-8")
+    examples = "\n".join(part.split("```")[0] for part in page.split("```python\n")[1:])
+    test = doctest.DocTestParser().get_doctest(examples, {}, "python.md", "python.md", 0)
+    assert len(test.examples) >= 15
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL, verbose=False)
+    shown: list[str] = []
+    runner.run(test, out=shown.append)
+    assert runner.failures == 0, "".join(shown)
+    assert (tmp_path / "market.svg").stat().st_size > 1000

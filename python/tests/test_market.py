@@ -1,0 +1,281 @@
+"""Markets: the same as the program runs, whoever runs them and however."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import pickle
+import re
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from conftest import SCENARIOS, call
+
+import corro
+
+CALM = SCENARIOS / "calm.toml"
+
+
+def small(**market):
+    """A market of noise traders, as a dictionary."""
+    return {
+        "market": {"name": "small", "duration": "20s", "seed": 5, **market},
+        "instrument": [{"id": 1, "symbol": "ESZ6", "product": 1, "kind": "future", "tick_size": "0.25",
+                        "price_low": "1000", "price_high": "4000"}],
+        "fundamental": [{"name": "value", "start_ticks": 10_000, "volatility_ticks": 1.5}],
+        "link": [{"name": "far", "delay": {"kind": "lognormal", "least": "2ms", "median": "8ms", "sigma": 0.6, "most": "2s"}}],
+        "agents": [
+            {"group": "noise", "kind": "noise", "count": 30, "link": "far", "interval": "500ms", "market_share": 0.2,
+             "depth_ticks": 4, "life": "10s"},
+            {"group": "makers", "kind": "ladder", "count": 1, "link": "far", "half_spread_ticks": 2, "levels": 3,
+             "lots": 5},
+        ],
+    }
+
+
+@pytest.mark.parametrize("name", ["calm", "flash_crash", "calendar"])
+def test_a_market_is_that_of_the_program(market_program, tmp_path, name):
+    printed = call(market_program, "run", SCENARIOS / f"{name}.toml", "--seed", 7, "--out", tmp_path / "run", "--quiet")
+    market = corro.Market(SCENARIOS / f"{name}.toml", seed=7, record=corro._market.TABLES)
+    result = market.run()
+    expected = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert f"digest {result.digest}, state hash {result.state_hash}" in printed
+    assert (result.commands, result.trades, result.digest, result.state_hash) == (
+        expected["commands"], expected["trades"], expected["digest"], expected["state_hash"])
+    assert result.metrics == expected["metrics"]
+    day = corro.journal(tmp_path / "run")
+    assert market.trades == day.trades()
+    assert market.quotes == day.quotes()
+    assert market.levels == day.levels()
+    assert market.orders == day.orders()
+    assert len(market.trades) == result.trades > 0
+
+
+def test_pieces_make_the_same_market():
+    whole = corro.Market(small())
+    expected = whole.run()
+    stepped = corro.Market(small(), record=())
+    seen = []
+    while stepped.step("700ms"):
+        seen.append(stepped.metrics["commands"])
+    assert seen == sorted(seen) and seen[-1] > seen[0] > 0
+    assert stepped.is_over and stepped.elapsed > np.timedelta64(20, "s")
+    parts = corro.Market(small())
+    for until in (0, "3s", 7.5, datetime.timedelta(seconds=11), np.timedelta64(19, "s"), None):
+        parts.run(until)
+    assert parts.result == expected, "looking at the metrics on the way changes nothing"
+    assert parts.trades == whole.trades
+    assert corro.Market(small(), seed=6).run().digest != expected.digest
+
+
+def test_a_dictionary_is_a_scenario():
+    original = corro.scenario(CALM)
+    again = corro.scenario(original.to_dict())
+    assert (again.name, again.agents, again.instruments) == (original.name, original.agents, original.instruments)
+    assert corro.Market(again).run("5s").digest == corro.Market(CALM).run("5s").digest
+    changed = original.to_dict()
+    changed["agents"][0]["count"] += 1
+    assert corro.scenario(changed).agents == original.agents + 1
+    for file in sorted(SCENARIOS.glob("*.toml")):
+        each = corro.scenario(file)
+        assert corro.scenario(each.to_dict()).agents == each.agents, file
+
+
+def test_positions_add_up():
+    market = corro.Market(small())
+    market.run()
+    held = market.positions
+    assert held["position"].sum() == 0
+    assert held["cash"].sum() == pytest.approx(0)
+    assert held["traded"].sum() == 2 * market.trades["quantity"].sum()
+    assert held["profit"].sum() == pytest.approx(-held["fees"].sum())
+    last = market.trades["price"][-1]
+    assert (held["last"] == last).all()
+    assert np.allclose(held["profit"], held["cash"] + held["position"] * last - held["fees"])
+    bought = {}
+    for trade in market.trades.to_numpy():
+        bought[trade["buy_account"]] = bought.get(trade["buy_account"], 0) + trade["quantity"]
+        bought[trade["sell_account"]] = bought.get(trade["sell_account"], 0) - trade["quantity"]
+    assert bought == dict(zip(held["account"].tolist(), held["position"].tolist(), strict=True))
+    assert set(held["agent"]) <= {f"noise-{i}" for i in range(1, 31)} | {"makers-1"}
+
+
+def test_the_book_now_is_the_last_quote():
+    market = corro.Market(small())
+    assert market.book().levels is not None and len(market.quotes) >= 0
+    for until in ("5s", "10s", "20s"):
+        market.run(until)
+        book = market.book(depth=1)
+        quote = market.quotes.to_numpy()[-1]
+        assert [book.bids["price"][0], book.asks["price"][0]] == [quote["bid_price"], quote["ask_price"]]
+        assert book.time == market.now == market.scenario.start + np.timedelta64(int(until[:-1]), "s")
+
+
+def test_configurations_and_results_survive_pickling():
+    market = corro.Market(small())
+    result = market.run("3s")
+    assert pickle.loads(pickle.dumps(result)) == result
+    scenario = pickle.loads(pickle.dumps(market.scenario))
+    assert scenario == market.scenario and scenario.duration == market.scenario.duration
+    assert corro.Market(scenario).run("3s") == result
+    with pytest.raises(TypeError, match="pickle market.scenario"):
+        pickle.dumps(market)
+
+
+def test_markets_run_in_threads():
+    expected = corro.Market(small()).run()
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(corro.Market(small()).run())) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert found == [expected] * 4
+
+
+def test_the_gil_is_released():
+    """Another thread counts while a market runs."""
+    market = corro.Market(CALM, record=())
+    counted = 0
+    is_over = threading.Event()
+
+    def count():
+        nonlocal counted
+        while not is_over.is_set():
+            counted += 1
+
+    other = threading.Thread(target=count)
+    other.start()
+    before = counted
+    market.run()
+    after = counted
+    is_over.set()
+    other.join()
+    assert after > before
+
+
+def test_ctrl_c_ends_a_run_that_then_goes_on():
+    script = f"""
+import corro, os, signal, threading
+market = corro.Market({str(CALM)!r}, record=())
+threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    market.run("100h")
+except KeyboardInterrupt:
+    print("interrupted")
+again = corro.Market({str(CALM)!r}, record=())
+reached = market.elapsed
+again.run(reached)
+print(market.result == again.result)
+market.run(reached + 1_000_000)
+"""
+    done = subprocess.run([sys.executable, "-c", script], text=True, capture_output=True, timeout=200)
+    assert done.stdout == "interrupted\nTrue\n", done.stderr
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_sweep_gives_the_results_of_single_runs_in_the_order_of_the_seeds():
+    seeds = [4, 2, 9, 3]
+    told = []
+    found = corro.sweep(small(), seeds, jobs=3, progress=lambda done, of: told.append((done, of)))
+    assert [each.seed for each in found] == seeds
+    assert found == [corro.Market(small(), seed=seed).run() for seed in seeds]
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert corro.sweep(small(), range(2), until="2s")[1] == corro.Market(small(), seed=1).run("2s")
+
+
+def test_a_comparison_is_that_of_the_program(market_program, tmp_path):
+    for name, speed in (("a", "0ns"), ("b", "20ms")):
+        (tmp_path / f"{name}.toml").write_text(corro.scenario(small(name=name, speed_bump=speed)).text)
+    call(market_program, "compare", tmp_path / "a.toml", tmp_path / "b.toml", "--seeds", "0:5", "--out", tmp_path / "out")
+    table = (tmp_path / "out" / "comparison.md").read_text()
+    found = corro.compare(tmp_path / "a.toml", tmp_path / "b.toml", seeds=range(6), jobs=2)
+    assert len(found.a) == len(found.b) == 6
+    printed = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if line.startswith("| ")]
+    rows = found.metrics.to_numpy()
+    assert [each[0] for each in printed[1:]] == [str(row["metric"]) for row in rows]
+    for (name, a, b, difference, interval, p, differs), row in zip(printed[1:], rows, strict=True):
+        assert [f"{row['a']:.5g}", f"{row['b']:.5g}", f"{row['difference']:+.4g}"] == [a, b, difference], name
+        assert f"{row['low']:+.4g} to {row['high']:+.4g}" == interval
+        assert f"{row['p_corrected']:.4f}" == p
+        assert (str(name) in found.different) == (differs == "differs")
+    assert str(found).splitlines()[0].split()[:3] == ["metric", "A", "B"]
+    assert pickle.loads(pickle.dumps(found)).metrics == found.metrics
+
+
+def test_a_worker_that_dies_is_an_error_not_a_hang(monkeypatch):
+    import corro._sweep as sweeps
+
+    monkeypatch.setattr(sweeps, "_WORKER", "import os; os._exit(9)")
+    with pytest.raises(RuntimeError, match="seed .* ended with code 9"):
+        corro.sweep(small(), range(3), jobs=2)
+
+
+def test_a_thousand_markets_leave_no_memory_behind():
+    script = f"""
+import corro
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+what = corro.scenario({small(duration="2s")!r})
+def use(seed):
+    market = corro.Market(what, seed=seed, record=("orders", "trades", "levels", "quotes"))
+    market.run()
+    return len(market.trades["price"]) + len(market.positions) + len(market.book().levels)
+for seed in range(100): use(seed)
+before = resident()
+for seed in range(1000): use(seed)
+growth = resident() - before
+assert growth < 16 * 2**20, growth
+"""
+    done = subprocess.run([sys.executable, "-c", script], text=True, capture_output=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+
+
+WRONG = [
+    (lambda: corro.Market("none.toml"), FileNotFoundError, "no such file; give a TOML file such as"),
+    (lambda: corro.Market(SCENARIOS), IsADirectoryError, "folder without a scenario.toml"),
+    (lambda: corro.Market(3), TypeError, "3 is no scenario; give a TOML file or a dictionary"),
+    (lambda: corro.Market({}), corro.ConfigurationError, "market: is missing"),
+    (lambda: corro.Market(small(duration="soon")), corro.ConfigurationError, r"dictionary:\d+: .*duration"),
+    (lambda: corro.Market(small(colour="red")), corro.ConfigurationError, "colour"),
+    (lambda: corro.Market(small(seed=None)), TypeError, "market.seed is None; a scenario has texts"),
+    (lambda: corro.Market(small(seed=float("nan"))), ValueError, "market.seed is nan; give a finite number"),
+    (lambda: corro.Market({1: 2}), TypeError, "keys are texts"),
+    (lambda: corro.Market(small(), seed=-1), ValueError, "seeds are from 0"),
+    (lambda: corro.Market(small(), seed="one"), TypeError, "a seed is an int"),
+    (lambda: corro.Market(small(), record="trades"), TypeError, r"record=\(\"trades\",\)"),
+    (lambda: corro.Market(small(), record=["colours"]), ValueError, 'no table .colours.; there are "orders"'),
+    (lambda: corro.Market(small()).orders, ValueError, 'orders were not recorded; make the market with record='),
+    (lambda: corro.Market(small()).run("3 s"), ValueError, 'until="3 s" is not a duration; give'),
+    (lambda: corro.Market(small()).run(-1), ValueError, "from 0 to a week"),
+    (lambda: corro.Market(small()).run(float("inf")), ValueError, "is not a duration"),
+    (lambda: corro.Market(small()).run([1]), TypeError, "is not a duration"),
+    (lambda: corro.Market(small()).run(np.timedelta64("NaT")), ValueError, "NaT"),
+    (lambda: corro.Market(small()).step(0), ValueError, "a step needs time"),
+    (lambda: corro.Market(small()).book("NONE"), ValueError, 'no instrument "NONE"; the venue has: ESZ6'),
+    (lambda: corro.Market(SCENARIOS / "calendar.toml").book(), ValueError, "several instruments"),
+    (lambda: corro.sweep(small(), 3), TypeError, r"range\(20\)"),
+    (lambda: corro.sweep(small(), []), ValueError, "there are none"),
+    (lambda: corro.sweep(small(), [1, 1]), ValueError, "there twice"),
+    (lambda: corro.sweep(small(), [1], jobs=0), ValueError, "jobs=0: from 1"),
+    (lambda: corro.compare(small(), small(), seeds=[1]), ValueError, "two seeds at least"),
+]
+
+
+@pytest.mark.parametrize("wrong", range(len(WRONG)))
+def test_a_wrong_argument_is_answered_with_what_to_do(wrong):
+    call_it, kind, message = WRONG[wrong]
+    with pytest.raises(kind, match=message):
+        call_it()
+
+
+def test_a_market_does_not_go_back():
+    market = corro.Market(small(), record=())
+    market.run("3s")
+    with pytest.raises(ValueError, match="until='2s' is past: the market is at 3 s; make a new Market"):
+        market.run("2s")
+    assert re.fullmatch(r"Market\('small', seed 5, at 3 s of 20 s, [\d,]+ commands, [\d,]+ trades\)", repr(market))

@@ -1,0 +1,51 @@
+"""The package and what uses it pass a strict check of types."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import corro
+
+USE = '''
+import numpy as np
+
+import corro
+
+day: corro.Journal = corro.journal("runs/calm")
+trades: corro.Frame = day.trades("ESZ6", start="2026-01-05", last=10)
+price = trades["price"].mean()
+book: corro.Book = day.book_at(np.datetime64("2026-01-05T14:30"), depth=3)
+spread: float = book.spread
+names: list[str] = [each.name for each in day.instruments]
+flow: corro.Frame = corro.dbn("es.dbn", instrument=3)
+'''
+WRONG = '''
+import corro
+
+corro.journal("runs/calm").trades(start=[1])
+corro.dbn(3)
+'''
+
+
+def checked(folder: pathlib.Path, text: str) -> subprocess.CompletedProcess[str]:
+    (folder / "use.py").write_text(text)
+    package = pathlib.Path(corro.__file__).parent
+    return subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", folder / "cache", package, folder / "use.py"],
+                          text=True, capture_output=True, cwd=folder, timeout=300)
+
+
+def test_package_and_users_are_typed(tmp_path):
+    pytest.importorskip("mypy")
+    done = checked(tmp_path, USE)
+    assert done.returncode == 0, done.stdout
+
+
+def test_wrong_types_are_found(tmp_path):
+    pytest.importorskip("mypy")
+    done = checked(tmp_path, WRONG)
+    assert done.returncode == 1
+    assert done.stdout.count("use.py:4") == 1 and done.stdout.count("use.py:5") == 1, done.stdout

@@ -1,0 +1,19 @@
+# The native part by itself, and the package in an environment of its own.
+add_executable(corro_python_tests
+  "${CMAKE_CURRENT_LIST_DIR}/native/arrow_stream_test.cpp"
+  "${CMAKE_CURRENT_LIST_DIR}/native/frame_test.cpp")
+target_link_libraries(corro_python_tests PRIVATE corro_python corro_settings GTest::gtest GTest::gtest_main)
+set_target_properties(corro_python_tests PROPERTIES CORRO_UNOPTIMIZED ON)
+corro_precompiled(corro_python_tests QUICK_TEST)
+gtest_discover_tests(corro_python_tests TEST_PREFIX "python/" DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+  PROPERTIES TIMEOUT 300)
+
+# A module that is built with a sanitizer does not load into a Python without it.
+if(NOT CORRO_SANITIZE AND NOT CORRO_COVERAGE)
+  add_test(NAME python/the_package_passes_its_tests
+    COMMAND "${CORRO_PYTHON}" "${CMAKE_CURRENT_LIST_DIR}/run_package_tests.py"
+      --build "${PROJECT_BINARY_DIR}/python" --library $<TARGET_FILE:corro_python> --compiler "${CMAKE_CXX_COMPILER}"
+      --generator "${CMAKE_GENERATOR}" --version "${PROJECT_VERSION}"
+      --program $<TARGET_FILE:corro> --market-program $<TARGET_FILE:corro-market>)
+  set_tests_properties(python/the_package_passes_its_tests PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
+endif()
