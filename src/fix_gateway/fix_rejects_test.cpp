@@ -98,5 +98,60 @@ TEST(fix_rejects, a_field_of_the_header_that_is_there_twice) {
     });
 }
 
+// EncodedText (355) contains what looks like another OrdType. With a length that lies it is one.
+TEST(fix_rejects, data_may_contain_the_separator_and_what_looks_like_fields) {
+    testing::run_on_context([](io::context* here) -> io::task<> {
+        fix_venue venue(*here);
+        const auto client = co_await venue.log_on("ALICE", 1);
+        const std::string order = "35=D|11=1|55=TEST|54=1|38=1|40=2|44=1|";
+        const std::string lying = co_await client->ask(order + "354=1|355=a|40=9|");
+        EXPECT_TRUE(lying.ends_with("|371=40|372=D|373=13|")) << lying;
+        const std::string too_long = co_await client->ask(order + "354=60|355=a|40=9|");
+        EXPECT_TRUE(too_long.ends_with("|371=355|372=D|373=6|")) << too_long;
+        const std::string entered = co_await client->ask(order + "354=6|355=a|40=9|");
+        EXPECT_NE(entered.find("|39=0|44=1|"), std::string::npos) << entered;
+        co_await venue.close();
+    });
+}
+
+/// What a client that is logged on sends, with which number, and the text of the Logout that ends its session.
+struct end_of_session {
+    const char* body;
+    std::uint64_t number;
+    const char* text;
+};
+
+TEST(fix_rejects, what_cannot_be_repaired_ends_the_session_with_the_reason) {
+    testing::run_on_context([](io::context* here) -> io::task<> {
+        fix_venue venue(*here);
+        std::uint64_t next = 1;
+        const std::vector<end_of_session> all{
+            {"35=A|98=0|108=30|", 0, "Logon (A) while logged on"},
+            {"35=0|", 1, "MsgSeqNum too low, expecting "},
+            {"35=D|11=1|55=TEST|54=1|38=1|40=2|44=1|", 1, "MsgSeqNum too low, expecting "},
+        };
+        for (const end_of_session& each : all) {
+            const auto client = co_await venue.log_on("BOB", 2, next);
+            next = client->next_number;
+            if (each.number != 0) client->next_number = each.number;
+            const std::string logout = co_await client->ask(each.body);
+            EXPECT_TRUE(logout.starts_with("35=5|")) << each.body << ": " << logout;
+            EXPECT_NE(logout.find(std::string("|58=") + each.text), std::string::npos) << each.body << ": " << logout;
+            const std::string end = co_await client->next();
+            EXPECT_EQ(end, "closed") << each.body;
+        }
+        // Backwards is no way, and too high is a gap.
+        const auto client = co_await venue.log_on("BOB", 2, next);
+        const std::string number = std::to_string(client->next_number);
+        const std::string backwards = co_await client->ask("35=4|36=1|");
+        EXPECT_TRUE(backwards.ends_with("|371=36|372=4|373=5|")) << backwards;
+        client->next_number += 5;
+        const std::string asked = co_await client->ask("35=0|");
+        EXPECT_TRUE(asked.starts_with("35=2|")) << asked;
+        EXPECT_TRUE(asked.ends_with("|7=" + number + "|16=0|")) << asked;
+        co_await venue.close();
+    });
+}
+
 }  // namespace
 }  // namespace corro::fix_gateway
