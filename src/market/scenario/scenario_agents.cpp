@@ -46,6 +46,21 @@ void check_order(table_reader& r, std::string_view key, double least, double mos
     if (least > most) r.fail(key, fmt::format("expected at most the value of {}", other));
 }
 
+/// The lots of one order, drawn between two bounds.
+template <class Options>
+void read_sizes(table_reader& r, Options& how) {
+    how.lots_least = lots(r, "lots_least", how.lots_least);
+    how.lots_most = lots(r, "lots_most", std::max(how.lots_least, how.lots_most));
+    check_order(r, "lots_least", static_cast<double>(how.lots_least), static_cast<double>(how.lots_most), "lots_most");
+}
+
+/// The lots of one order, and of the largest position.
+template <class Options>
+void read_position(table_reader& r, Options& how) {
+    how.lots = lots(r, "lots", how.lots);
+    how.position_max = lots(r, "position_max", how.position_max);
+}
+
 /// A maker of behaviours that are the same for all agents of the group.
 template <class Options, class Make>
 group_maker same_for_all(Options how, std::string fundamental, Make make) {
@@ -65,9 +80,7 @@ group_maker read_noise(table_reader& r, const scenario_names& names) {
     how.life_ns = mean_duration(r, "life", how.life_ns);
     how.anchor_ticks = ticks(r, "anchor_ticks", how.anchor_ticks);
     how.reach_ticks = positive(r, "reach_ticks", how.reach_ticks);
-    how.lots_least = lots(r, "lots_least", how.lots_least);
-    how.lots_most = lots(r, "lots_most", std::max(how.lots_least, how.lots_most));
-    check_order(r, "lots_least", static_cast<double>(how.lots_least), static_cast<double>(how.lots_most), "lots_most");
+    read_sizes(r, how);
     return same_for_all(how, "", noise);
 }
 
@@ -93,9 +106,7 @@ group_maker read_hawkes(table_reader& r, const scenario_names& names) {
     if (base <= 0) r.fail("base_per_second", "expected a positive number");
     how.process.base = {base, base};
     how.reach_ticks = positive(r, "reach_ticks", how.reach_ticks);
-    how.lots_least = lots(r, "lots_least", how.lots_least);
-    how.lots_most = lots(r, "lots_most", std::max(how.lots_least, how.lots_most));
-    check_order(r, "lots_least", static_cast<double>(how.lots_least), static_cast<double>(how.lots_most), "lots_most");
+    read_sizes(r, how);
     r.tables("terms", 8, [&](table_reader& term) {
         hawkes_options::term one;
         one.decay = term.real("decay_per_second", 1e-6, 1e6);
@@ -145,8 +156,7 @@ group_maker read_value(table_reader& r, const scenario_names& names) {
     how.observation_deviation_ticks = positive(r, "observation_deviation_ticks", how.observation_deviation_ticks);
     how.threshold_ticks = positive(r, "threshold_ticks", how.threshold_ticks);
     how.passive_ticks = positive(r, "passive_ticks", how.passive_ticks);
-    how.lots = lots(r, "lots", how.lots);
-    how.position_max = lots(r, "position_max", how.position_max);
+    read_position(r, how);
     return same_for_all(how, fundamental, value_trader);
 }
 
@@ -159,8 +169,7 @@ group_maker read_average(table_reader& r, const scenario_names& names, bool foll
     how.long_count = r.real("long_count", how.long_count, 1, 1e6);
     check_order(r, "short_count", how.short_count, how.long_count, "long_count");
     how.threshold_ticks = positive(r, "threshold_ticks", how.threshold_ticks);
-    how.lots = lots(r, "lots", how.lots);
-    how.position_max = lots(r, "position_max", how.position_max);
+    read_position(r, how);
     how.reach_ticks = positive(r, "reach_ticks", how.reach_ticks);
     return same_for_all(how, "", average_trader);
 }
@@ -171,8 +180,7 @@ group_maker read_latency_arbitrage(table_reader& r, const scenario_names& names)
     how.leader = names.instrument(r, "leader");
     if (how.leader == how.in) r.fail("leader", "is the instrument itself; expected another one");
     how.edge_ticks = positive(r, "edge_ticks", how.edge_ticks);
-    how.lots = lots(r, "lots", how.lots);
-    how.position_max = lots(r, "position_max", how.position_max);
+    read_position(r, how);
     return same_for_all(how, "", latency_arbitrageur);
 }
 
@@ -188,8 +196,7 @@ group_maker read_spread_arbitrage(table_reader& r, const scenario_names& names) 
         r.fail("spread", "expected an instrument of kind \"spread\" with near and far as its legs");
     }
     how.edge_ticks = positive(r, "edge_ticks", how.edge_ticks);
-    how.lots = lots(r, "lots", how.lots);
-    how.position_max = lots(r, "position_max", how.position_max);
+    read_position(r, how);
     return same_for_all(how, "", spread_arbitrageur);
 }
 
@@ -202,9 +209,8 @@ group_maker read_ladder(table_reader& r, const scenario_names& names) {
     how.half_spread_ticks = positive(r, "half_spread_ticks", how.half_spread_ticks);
     how.step_ticks = positive(r, "step_ticks", how.step_ticks);
     how.levels = static_cast<std::uint32_t>(r.number("levels", how.levels, 1, 100));
-    how.lots = lots(r, "lots", how.lots);
     how.skew_ticks = ticks(r, "skew_ticks", how.skew_ticks);
-    how.position_max = lots(r, "position_max", how.position_max);
+    read_position(r, how);
     how.anchor_ticks = ticks(r, "anchor_ticks", how.anchor_ticks);
     return same_for_all(how, fundamental, ladder_maker);
 }
@@ -219,8 +225,7 @@ group_maker read_optimal_maker(table_reader& r, const scenario_names& names, boo
     how.volatility = r.real("volatility_ticks", how.volatility, 0, many);
     how.decay = r.real("decay_per_tick", how.decay, 1e-6, 1e3);
     if (!has_end) how.intensity = r.real("intensity_per_second", how.intensity, 1e-6, 1e9);
-    how.lots = lots(r, "lots", how.lots);
-    how.position_max = lots(r, "position_max", how.position_max);
+    read_position(r, how);
     how.anchor_ticks = ticks(r, "anchor_ticks", how.anchor_ticks);
     return same_for_all(how, "", optimal_maker);
 }
@@ -241,8 +246,7 @@ group_maker read_options_maker(table_reader& r, const scenario_names& names) {
     how.smile = r.real("smile", how.smile, -10, 10);
     how.years_left = r.real("years_left", how.years_left, 1e-6, 100);
     how.half_spread_ticks = positive(r, "half_spread_ticks", how.half_spread_ticks);
-    how.lots = lots(r, "lots", how.lots);
-    how.position_max = lots(r, "position_max", how.position_max);
+    read_position(r, how);
     how.hedge_lots = positive(r, "hedge_lots", how.hedge_lots);
     return same_for_all(how, "", options_maker);
 }
