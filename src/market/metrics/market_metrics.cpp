@@ -17,8 +17,25 @@ using domain::event_kind;
 bool is_two_sided(const domain::top& t) noexcept {
     return t.bid_price != domain::no_price && t.ask_price != domain::no_price;
 }
+std::int64_t spread_of(const domain::top& t) noexcept {
+    return t.ask_price.value - t.bid_price.value;
+}
 double middle_of(const domain::top& t) noexcept {
     return static_cast<double>(t.bid_price.value + t.ask_price.value) / 2;
+}
+
+constexpr std::size_t vpin_buckets = 50;
+constexpr std::size_t pin_periods = 40;
+
+/// The whole samples, in `pin_periods` periods of the same length; none if there are fewer samples.
+std::vector<period_trades> periods_of(std::span<const period_trades> samples) {
+    const std::size_t length = (samples.size() - 1) / pin_periods;  // the last sample has only begun
+    std::vector<period_trades> made(length == 0 ? 0 : pin_periods);
+    for (std::size_t i = 0; i < made.size() * length; ++i) {
+        made[i / length].buys += samples[i].buys;
+        made[i / length].sells += samples[i].sells;
+    }
+    return made;
 }
 
 }  // namespace
@@ -30,6 +47,7 @@ market_metrics::market_metrics(const market_options& options, std::int64_t sampl
         one.id = each.id;
         one.top.bid_price = one.top.ask_price = domain::no_price;
         one.next_sample_ns = sample_ns;
+        one.sample_trades.emplace_back();
         all_.push_back(std::move(one));
     }
 }
@@ -62,6 +80,7 @@ void market_metrics::advance(measured& of, std::int64_t now_ns) {
             of.signed_volumes.push_back(std::exchange(of.signed_volume, 0));
             of.turnovers.push_back(std::exchange(of.sample_turnover, 0));
         }
+        of.sample_trades.emplace_back();
         of.next_sample_ns += sample_ns_;
     }
     settle(now_ns);
@@ -74,7 +93,19 @@ void market_metrics::advance(measured& of, std::int64_t now_ns) {
     of.top_since_ns = now_ns;
 }
 
+/// The trades of one command are one transaction: what they did to the spread is known now.
+void market_metrics::end_command() {
+    for (const std::size_t index : traded_) {
+        measured& of = all_[index];
+        if (of.has_quotes && spread_of(of.top) <= of.spread_before) continue;
+        of.widened_count += 1;
+        of.wider_since_ns = now_ns_;
+    }
+    traded_.clear();
+}
+
 void market_metrics::on_command(const domain::command& command) {
+    end_command();
     now_ns_ = command.time.value - start_ns_;
     measured* of = find(command.instrument);
     if (of == nullptr) return;
@@ -89,6 +120,11 @@ void market_metrics::on_events(std::span<const domain::event> events) {
             advance(of, now_ns_);
             of.top = e.top;
             of.has_quotes = is_two_sided(e.top);
+            if (of.wider_since_ns >= 0 && of.has_quotes && spread_of(of.top) <= of.spread_before) {
+                of.returned_count += 1;
+                of.returned_ns += static_cast<double>(now_ns_ - of.wider_since_ns);
+                of.wider_since_ns = -1;
+            }
         } else if (e.kind == event_kind::trade) {
             // The best prices of before: top_of_book follows the trade that changes it.
             measured& of = *find(e.instrument);
@@ -101,7 +137,14 @@ void market_metrics::on_events(std::span<const domain::event> events) {
             of.turnover += price * lots;
             of.signed_volume += sign * lots;
             of.sample_turnover += price * lots;
-            of.signs.push_back(sign);
+            of.signed_lots.push_back(sign * lots);
+            (sign > 0 ? of.sample_trades.back().buys : of.sample_trades.back().sells) += 1;
+            const auto index = static_cast<std::size_t>(&of - all_.data());
+            if (of.has_quotes && std::ranges::find(traded_, index) == traded_.end()) {
+                of.spread_before = spread_of(of.top);
+                of.wider_since_ns = -1;  // the next transaction came before the spread had returned
+                traded_.push_back(index);
+            }
             of.trade_prices.push_back(price);
             if (of.has_quotes) {
                 of.effective_sum += 2 * sign * (price - middle_of(of.top)) * lots;
@@ -127,6 +170,12 @@ void market_metrics::add_results(const measured& of, const std::string& prefix, 
     add("realised_spread_ticks", realised);
     add("price_impact_ticks", effective - realised);
     add("depth_at_best_lots", ratio(of.depth_sum, of.quoted_ns));
+    add("resilience_share", ratio(of.returned_count, of.widened_count));
+    add("resilience_seconds", ratio(of.returned_ns, of.returned_count) / 1e9);
+    add("vpin", vpin_of(of.signed_lots, vpin_buckets));
+    if (const std::vector<period_trades> periods = periods_of(of.sample_trades); !periods.empty()) {
+        add("pin", estimate_informed_trading(periods).pin());
+    }
     // Changes of the middle over the sample in which the volume traded: samples i - 1 to i.
     const std::size_t count = changes.size();
     if (count >= 2) {
@@ -159,20 +208,23 @@ void market_metrics::add_results(const measured& of, const std::string& prefix, 
     }
     add("variance_ratio_5", variance_ratio(of.middles, 5));
     add("variance_ratio_10", variance_ratio(of.middles, 10));
+    std::vector<double> signs;
+    for (const double each : of.signed_lots) signs.push_back(each > 0 ? 1 : -1);
     std::vector<double> sizes;
     for (const double each : changes) sizes.push_back(std::fabs(each));
     add("return_autocorrelation_1", autocorrelation(changes, 1));
     add("absolute_return_autocorrelation_1", autocorrelation(sizes, 1));
     add("absolute_return_autocorrelation_10", autocorrelation(sizes, 10));
-    add("sign_autocorrelation_1", autocorrelation(of.signs, 1));
-    add("sign_autocorrelation_10", autocorrelation(of.signs, 10));
-    add("sign_hurst", hurst_exponent(of.signs));
+    add("sign_autocorrelation_1", autocorrelation(signs, 1));
+    add("sign_autocorrelation_10", autocorrelation(signs, 10));
+    add("sign_hurst", hurst_exponent(signs));
     add("return_hurst", hurst_exponent(changes));
     add("tail_exponent", hill_tail(changes, 0.05));
 }
 
 std::vector<metric> market_metrics::result(const market& world) {
     std::vector<metric> made;
+    end_command();
     now_ns_ = std::max(now_ns_, world.now_ns());
     for (measured& each : all_) {
         advance(each, now_ns_);

@@ -7,6 +7,7 @@
 #include "base/test_seed.hpp"
 #include "market/market_fixture.hpp"
 #include "market/metrics/comparison.hpp"
+#include "market/metrics/informed_trading.hpp"
 #include "market/metrics/market_metrics.hpp"
 #include "market/metrics/sampled_statistics.hpp"
 
@@ -48,6 +49,90 @@ TEST(market_metrics, are_those_of_a_small_day_computed_by_hand) {
     EXPECT_NEAR(value_of(all, "depth_at_best_lots"), 10, 1e-9);
     EXPECT_NEAR(value_of(all, "quoted_time_share"), 1, 1e-9);
     EXPECT_EQ(value_of(all, "commands"), 4);
+}
+
+behaviour widens_and_returns(agent& me) {
+    me.enter(limit(side::buy, ticks(98), lots(10)));
+    me.enter(limit(side::sell, ticks(102), lots(10)));
+    me.enter(limit(side::sell, ticks(104), lots(10)));
+    static_cast<void>(co_await me.sleep(10 * s));
+    me.enter(limit(side::buy, ticks(102), lots(10)));  // 10 s: 98 to 104, wider than 4
+    static_cast<void>(co_await me.sleep(1 * s));
+    me.enter(limit(side::sell, ticks(103), lots(10)));  // 11 s: still wider
+    static_cast<void>(co_await me.sleep(2 * s));
+    me.enter(limit(side::sell, ticks(102), lots(10)));  // 13 s: back after 3 s
+    static_cast<void>(co_await me.sleep(7 * s));
+    me.enter(limit(side::buy, ticks(103), lots(20)));  // 20 s: two levels in one transaction, 98 to 104
+    static_cast<void>(co_await me.sleep(2 * s));
+    me.enter(limit(side::sell, ticks(98), lots(5)));  // 22 s: another transaction comes first, and widens nothing
+    static_cast<void>(co_await me.sleep(1 * s));
+    me.enter(limit(side::sell, ticks(102), lots(10)));  // 23 s: too late
+    static_cast<void>(co_await me.sleep(1 * s));
+    me.enter(limit(side::sell, ticks(98), lots(5)));  // 24 s: the last bid goes
+    static_cast<void>(co_await me.sleep(1 * s));
+    me.enter(limit(side::buy, ticks(99), lots(1)));  // 25 s: back after 1 s, and narrower
+}
+
+TEST(market_metrics, resilience_is_that_of_a_day_computed_by_hand) {
+    market world(options_of());
+    market_metrics measured(world.options(), 1 * s, 5 * s);
+    world.observe_with(measured);
+    world.add_agent(named("all"), [](agent& me) { return widens_and_returns(me); });
+    world.run(30 * s);
+    const std::vector<metric> all = measured.result(world);
+    EXPECT_EQ(value_of(all, "trades"), 5);
+    EXPECT_NEAR(value_of(all, "resilience_share"), 2.0 / 3, 1e-12);
+    EXPECT_NEAR(value_of(all, "resilience_seconds"), (3.0 + 1) / 2, 1e-12);
+    EXPECT_NEAR(value_of(all, "vpin"), (40 - 0.8) / 40, 1e-9) << "30 bought, 10 sold: one bucket of 0.8 has both";
+    EXPECT_EQ(std::ranges::count(all, "pin", &metric::name), 0) << "fewer than 40 samples";
+}
+
+TEST(informed_trading, vpin_cuts_trades_at_the_ends_of_buckets) {
+    // 12 lots in 3 buckets of 4: +4, then +2 and -2, then +4.
+    EXPECT_NEAR(vpin_of(std::vector<double>{6, -2, 4}, 3), 8.0 / 12, 1e-12);
+    EXPECT_NEAR(vpin_of(std::vector<double>{6, -2, 4}, 1), 8.0 / 12, 1e-12);
+    EXPECT_NEAR(vpin_of(std::vector<double>{1, -1, 1, -1}, 2), 0, 1e-12);
+    EXPECT_NEAR(vpin_of(std::vector<double>{-7}, 50), 1, 1e-9);
+    EXPECT_EQ(vpin_of({}, 50), 0);
+}
+
+TEST(informed_trading, pin_is_that_of_periods_that_leave_no_doubt) {
+    // 6 periods without news, 3 of good and 1 of bad: a = 0.4, d = 0.25, b = s = 10, m = 100. PIN = 40 / 60.
+    std::vector<period_trades> periods(6, {10, 10});
+    periods.insert(periods.end(), 3, {110, 10});
+    periods.push_back({10, 110});
+    const informed_trading found = estimate_informed_trading(periods);
+    EXPECT_NEAR(found.news_share, 0.4, 1e-6);
+    EXPECT_NEAR(found.bad_news_share, 0.25, 1e-6);
+    EXPECT_NEAR(found.buys, 10, 1e-4);
+    EXPECT_NEAR(found.sells, 10, 1e-4);
+    EXPECT_NEAR(found.informed, 100, 1e-3);
+    EXPECT_NEAR(found.pin(), 40.0 / 60, 1e-6);
+    EXPECT_EQ(estimate_informed_trading({}).pin(), 0);
+    EXPECT_EQ(estimate_informed_trading(std::vector<period_trades>(40)).pin(), 0) << "no trades";
+}
+
+TEST(informed_trading, pin_finds_the_model_that_made_the_trades) {
+    random_stream random(base::test_seed(), "periods");
+    const auto poisson = [&random](double rate) {
+        std::uint32_t count = 0;
+        for (double at = random.exponential(1); at < rate; at += random.exponential(1)) ++count;
+        return count;
+    };
+    std::vector<period_trades> periods;
+    for (int i = 0; i < 2'000; ++i) {
+        const bool has_news = random.chance(0.3);
+        const bool is_bad = random.chance(0.4);
+        const double informed = has_news ? 30 : 0;
+        periods.push_back({poisson(20 + (is_bad ? 0 : informed)), poisson(25 + (is_bad ? informed : 0))});
+    }
+    const informed_trading found = estimate_informed_trading(periods);
+    EXPECT_NEAR(found.news_share, 0.3, 0.06);
+    EXPECT_NEAR(found.bad_news_share, 0.4, 0.12);
+    EXPECT_NEAR(found.informed, 30, 2.5);
+    EXPECT_NEAR(found.buys, 20, 0.8);
+    EXPECT_NEAR(found.sells, 25, 0.8);
+    EXPECT_NEAR(found.pin(), 9.0 / 54, 0.035);
 }
 
 TEST(sampled_statistics, know_a_random_walk_and_an_autoregression) {
