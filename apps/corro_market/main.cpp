@@ -105,7 +105,7 @@ int fork_run(const market_options& options) {
                                                                          original.text, options.at, options.event);
     const market::scenario changed = market::parse_scenario(changed_text, "the fork of " + options.file);
     const std::string folder = options.out.empty() ? options.file + "-fork" : options.out;
-    // The new run repeats the old one up to the moment: both have the same digest there.
+    // The new run repeats the old one up to the moment: both have the same digests on the way.
     const auto at_ns = options.event.empty() ? original.duration_ns : [&] {
         std::int64_t latest = 0;
         for (const market::timeline_event& each : changed.events) {
@@ -115,16 +115,16 @@ int fork_run(const market_options& options) {
         }
         return latest;
     }();
-    const auto digest_before = [&](const market::scenario& which) {
-        const auto world = which.build(known.seed, false);
-        world->run(std::max<std::int64_t>(at_ns - 1, 0));
-        return world->digest();
-    };
-    if (digest_before(original) != digest_before(changed)) {
-        throw std::runtime_error("the change has effects before its moment; is it news of an earlier event?");
-    }
+    const std::vector<std::uint64_t> before_change = read_digests(before / "digests.csv");
     run_result result;
     const double seconds = seconds_of([&] { result = run_into(changed, known.seed, folder, !options.quiet); });
+    const std::size_t marks = std::min<std::size_t>(static_cast<std::size_t>(at_ns / original.sample_ns),
+                                                    std::min(before_change.size(), result.digests.size()));
+    if (!std::equal(before_change.begin(), before_change.begin() + static_cast<std::ptrdiff_t>(marks),
+                    result.digests.begin())) {
+        std::filesystem::remove_all(folder);
+        throw std::runtime_error("the change has effects before its moment, or another version wrote the run");
+    }
     print_run(changed, result, seconds);
     if (options.event.empty() && (result.digest != known.digest || result.state_hash != known.state_hash)) {
         fmt::print(stderr, "corro market: the unchanged fork differs from {}: written by another version?\n",

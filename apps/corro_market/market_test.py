@@ -34,7 +34,7 @@ class Market(unittest.TestCase):
         out = self.here / "run"
         self.run_ok("run", self.scenario, "--seed", 3, "--out", out)
         names = {each.name for each in out.iterdir()}
-        self.assertEqual(names, {"scenario.toml", "venue.toml", "journal", "agents.csv", "private.csv", "result.json"})
+        self.assertEqual(names, {"scenario.toml", "venue.toml", "journal", "agents.csv", "private.csv", "digests.csv", "result.json"})
         first = json.loads((out / "result.json").read_text())
         self.assertGreater(first["trades"], 50)
         again = self.here / "again"
@@ -81,6 +81,13 @@ class Market(unittest.TestCase):
         self.run_ok("fork", out, "--at", "10s", "--event", 'kind = "withdraw"\ngroup = "makers"', "--out", self.here / "gone")
         changed = json.loads((self.here / "gone" / "result.json").read_text())
         self.assertNotEqual(changed["digest"], known["digest"])
+        early = corro_market("fork", out, "--at", "10s", "--event", 'kind = "withdraw"\ngroup = "makers"\n[[event]]\n'
+                             'at = "3s"\nkind = "withdraw"\ngroup = "makers"', "--out", self.here / "early")
+        self.assertEqual(early.returncode, 1)
+        self.assertIn("has effects before its moment", early.stderr)
+        self.assertFalse((self.here / "early").exists())
+        (out / "digests.csv").write_text("time_ns,digest\n1,2\n")
+        self.assertIn("not the digests of a run", corro_market("fork", out, "--out", self.here / "none").stderr)
         # The journals agree until then: 128 bytes a command.
         old = (out / "journal" / "0000000001.segment").read_bytes()
         new = (self.here / "gone" / "journal" / "0000000001.segment").read_bytes()

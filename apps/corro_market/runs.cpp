@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -38,6 +39,43 @@ run_result result_of(const market::market& world, std::uint64_t seed, market::ma
     made.state_hash = world.venue().state_hash();
     made.metrics = measured.result(world);
     return made;
+}
+
+/// Notes the digest of a run at each step of the time.
+class digest_marks final : public market::market_observer {
+ public:
+    digest_marks(const market::market& world, std::int64_t step_ns) : world_(world), step_ns_(step_ns) {}
+
+    void on_command(const domain::command& command) override {
+        advance(command.time.value - world_.options().start_ns);
+        last_ = world_.digest();
+    }
+    void on_events(std::span<const domain::event> /*events*/) override {}
+    /// After the run.
+    std::vector<std::uint64_t> take() {
+        advance(world_.now_ns());
+        return std::move(marks_);
+    }
+
+ private:
+    void advance(std::int64_t now_ns) {
+        while ((static_cast<std::int64_t>(marks_.size()) + 1) * step_ns_ <= now_ns) marks_.push_back(last_);
+    }
+
+    const market::market& world_;
+    std::int64_t step_ns_;
+    std::uint64_t last_ = 0;  // without the command that comes now
+    std::vector<std::uint64_t> marks_;
+};
+
+constexpr const char* digests_head = "time_ns,digest\n";
+
+std::string digests_csv(const std::vector<std::uint64_t>& digests, std::int64_t step_ns) {
+    std::string text = digests_head;
+    for (std::size_t i = 0; i < digests.size(); ++i) {
+        text += fmt::format("{},{:016x}\n", static_cast<std::int64_t>(i + 1) * step_ns, digests[i]);
+    }
+    return text;
 }
 
 std::string agents_csv(const market::market& world) {
@@ -111,6 +149,24 @@ run_result read_result(const fs::path& file) {
     }
 }
 
+std::vector<std::uint64_t> read_digests(const fs::path& file) {
+    const std::string text = read_text(file);
+    const auto fail = [&] { throw std::runtime_error(fmt::format("{}: not the digests of a run", file.string())); };
+    if (!text.starts_with(digests_head)) fail();
+    std::vector<std::uint64_t> made;
+    for (std::size_t at = std::string_view(digests_head).size(); at < text.size();) {
+        const std::size_t comma = text.find(',', at);
+        const std::size_t end = text.find('\n', at);
+        if (comma == std::string::npos || end != comma + 17) fail();
+        std::uint64_t digest = 0;
+        const auto [rest, error] = std::from_chars(text.data() + comma + 1, text.data() + end, digest, 16);
+        if (error != std::errc() || rest != text.data() + end) fail();
+        made.push_back(digest);
+        at = end + 1;
+    }
+    return made;
+}
+
 run_result run_seed(const market::scenario& what, std::uint64_t seed) {
     const auto world = what.build(seed, false);
     market::market_metrics measured(world->options(), what.sample_ns);
@@ -127,6 +183,8 @@ run_result run_into(const market::scenario& what, std::uint64_t seed, const fs::
     const auto world = what.build(seed, true);
     market::market_metrics measured(world->options(), what.sample_ns);
     world->observe_with(measured);
+    digest_marks marks(*world, what.sample_ns);
+    world->observe_with(marks);
     market::recording_options recording;
     recording.directory = (folder / "journal").string();
     recording.venue_name = venue_name;
@@ -147,6 +205,8 @@ run_result run_into(const market::scenario& what, std::uint64_t seed, const fs::
     if (shown >= 0) fmt::print(stderr, "\r");
     if (failed.code) throw std::runtime_error(journal::with_advice(failed));
     run_result made = result_of(*world, seed, measured);
+    made.digests = marks.take();
+    write_file(folder / "digests.csv", digests_csv(made.digests, what.sample_ns));
     write_file(folder / "scenario.toml", what.text);
     write_file(folder / "venue.toml", market::venue_toml(*world, venue_name, fs::absolute(folder / "journal").string(),
                                                          what.instruments_toml));

@@ -21,19 +21,24 @@ struct run_result {
     std::uint64_t digest = 0;
     std::uint64_t state_hash = 0;
     std::vector<market::metric> metrics;
+    /// The digest of all commands before 1, 2, 3, ... times `sample_ns`; only of a run into a folder.
+    std::vector<std::uint64_t> digests;
 };
 
 /// Runs a seed without a journal.
 [[nodiscard]] run_result run_seed(const market::scenario& what, std::uint64_t seed);
 
 /// Runs a seed and writes the result folder: the scenario, the journal with the configuration that reads it, the
-/// agents, their private numbers, the result. The folder must not exist. @throws std::runtime_error
+/// agents, their private numbers, the digests on the way, the result. The folder must not exist. @throws
+/// std::runtime_error
 run_result run_into(const market::scenario& what, std::uint64_t seed, const std::filesystem::path& folder,
                     bool shows_progress);
 
 [[nodiscard]] std::string json_of(const market::scenario& what, const run_result& result);
 /// Reads what `json_of` wrote. @throws std::runtime_error
 [[nodiscard]] run_result read_result(const std::filesystem::path& file);
+/// Reads the digests that a run into a folder wrote. @throws std::runtime_error
+[[nodiscard]] std::vector<std::uint64_t> read_digests(const std::filesystem::path& file);
 /// Writes a file whole or not at all. @throws std::runtime_error
 void write_file(const std::filesystem::path& file, const std::string& text);
 
