@@ -1,7 +1,7 @@
 # Layers, tests, fuzzers. A folder below src/ is a layer, a target, a namespace and an include prefix.
 
 # The layering, lowest first. A layer may depend only on layers that stand before it.
-set(CORRO_LAYERS base domain wire matching risk facility facility_reference rule_book feed io fix http websocket telemetry journal gateway fix_gateway market_data fix_market_data client fix_trading recorded history node sim simulation market)
+set(CORRO_LAYERS base domain wire matching risk facility facility_reference rule_book feed io fix http websocket telemetry journal gateway fix_gateway market_data fix_market_data client fix_trading recorded history api node sim simulation market)
 # Layers compiled without exceptions and without RTTI: the core is a function.
 set(CORRO_CORE_LAYERS base domain wire matching risk facility)
 

@@ -25,7 +25,7 @@ class FirstBot(unittest.TestCase):
         self.config = os.path.join(self.folder.name, "demo.toml")
         with open(os.path.join(SOURCE, "config", "demo.toml"), encoding="utf-8") as file:
             text = file.read()
-        for old, new in zip(("7001", "7002", "7003", "7010", "7011"), free_ports(5)):
+        for old, new in zip(("7001", "7002", "7003", "7010", "7011", "7020"), free_ports(6)):
             text = text.replace(f"127.0.0.1:{old}", f"127.0.0.1:{new}")
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(text)

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "api_thread.hpp"
 #include "base/random.hpp"
 #include "client/order_session.hpp"
 #include "client/trader.hpp"
@@ -159,12 +160,18 @@ std::string hexadecimal(const wire::api_key& key) {
 }
 
 /// How to connect to the exchange, in lines.
-std::vector<std::string> how_to_connect(const node::configuration& c, const node::venue& exchange) {
+std::vector<std::string> how_to_connect(const node::configuration& c, const node::venue& exchange,
+                                        const api_thread* web) {
     std::vector<std::string> lines;
     lines.push_back(fmt::format("order entry  {}   Corro Binary, docs/spec/corro_binary.md",
                                 exchange.order_entry_endpoint().to_string()));
     if (const auto fix = exchange.fix_endpoint()) {
         lines.push_back(fmt::format("FIX          {}   FIX 4.2, 4.4, 5.0; docs/spec/fix.md", fix->to_string()));
+    }
+    if (web != nullptr) {
+        lines.push_back(
+            fmt::format("API          ws://{}/ws/api/v2   JSON-RPC, docs/spec/api.md", web->where().to_string()));
+        lines.push_back(fmt::format("             http://{}/api/v2/public/get_instruments", web->where().to_string()));
     }
     lines.push_back(
         fmt::format("feed         {}   SoupBinTCP, docs/spec/market_data.md", exchange.feed_endpoint().to_string()));
@@ -198,7 +205,8 @@ int demo(const demo_options& options) {
             fmt::format("{}: the demonstration needs an account named \"{}\"", options.config, traffic_account));
     }
     exchange_thread venue(configuration);
-    const std::vector<std::string> details = how_to_connect(configuration, venue.exchange());
+    const std::unique_ptr<api_thread> web = start_api(configuration, venue.exchange());
+    const std::vector<std::string> details = how_to_connect(configuration, venue.exchange(), web.get());
     for (const std::string& line : details) fmt::print("{}\n", line);
     std::fflush(stdout);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "api_thread.hpp"
 #include "backend.hpp"
 #include "commands.hpp"
 #include "io/loop/context.hpp"
@@ -22,6 +24,7 @@
 #include "journal_news.hpp"
 #include "node/configuration/configuration.hpp"
 #include "node/configuration/file_access.hpp"
+#include "node/links/api_role.hpp"
 #include "node/links/distributor_role.hpp"
 #include "node/links/gateway_role.hpp"
 #include "node/venue/account_changes.hpp"
@@ -42,8 +45,8 @@ struct serve_options {
     std::string gateway;
     std::string metrics;
     std::string event_log;
-    std::string venue_feed;
-    std::string venue_snapshots;
+    std::vector<std::string> venue_feed;
+    std::vector<std::string> venue_snapshots;
     std::string partition;
     std::string open_files = "refuse";
     std::uint32_t sample_every = 0;
@@ -234,6 +237,20 @@ void run_started(io::context& context, node::venue& venue, io::task<void> work) 
     }
 }
 
+void print_api(io::endpoint at) {
+    fmt::print("  API          ws://{}/ws/api/v2, http://{}/api/v2/public/...\n", at.to_string(), at.to_string());
+}
+
+/// Starts the API beside the venue; ends the venue when the API's port cannot be opened.
+std::unique_ptr<api_thread> start_web(io::context& context, node::venue& venue, const node::configuration& c) {
+    try {
+        return start_api(c, venue);
+    } catch (...) {
+        io::block_on(context, venue.stop());
+        throw;
+    }
+}
+
 int serve(const serve_options& options) {
     raise_descriptor_limit();
     node::configuration configuration = configuration_of_server(options);
@@ -253,6 +270,8 @@ int serve(const serve_options& options) {
                threads_of(configuration));
     fmt::print("  order entry  {}\n", venue.order_entry_endpoint().to_string());
     if (const auto fix = venue.fix_endpoint()) fmt::print("  FIX          {}\n", fix->to_string());
+    const std::unique_ptr<api_thread> web = start_web(context, venue, configuration);
+    if (web != nullptr) print_api(web->where());
     print_partitions(venue, configuration);
     fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables, SIGUSR2 writes a snapshot.\n");
     std::fflush(stdout);
@@ -311,13 +330,13 @@ node::configuration configuration_of_distributor(const serve_options& options) {
 int distribute(const serve_options& options) {
     raise_descriptor_limit();
     const node::configuration configuration = configuration_of_distributor(options);
-    if (options.venue_feed.empty() || options.venue_snapshots.empty()) {
+    if (options.venue_feed.size() != 1 || options.venue_snapshots.size() != 1) {
         throw node::configuration_error(
             "a distributor needs its venue's ports: --venue-feed ADDRESS and --venue-snapshots ADDRESS");
     }
     io::context context(io::context_options(platform_named(options.io)));
-    node::distributor_role distributor(context, configuration, node::address_of(options.venue_feed, "--venue-feed"),
-                                       node::address_of(options.venue_snapshots, "--venue-snapshots"));
+    node::distributor_role distributor(context, configuration, node::address_of(options.venue_feed[0], "--venue-feed"),
+                                       node::address_of(options.venue_snapshots[0], "--venue-snapshots"));
     fmt::print("corro {} distributes the feed of venue {} on {}\n  feed         {}\n  snapshots    {}\n", CORRO_VERSION,
                configuration.venue_name, context.backend_name(), distributor.feed_endpoint().to_string(),
                distributor.snapshot_endpoint().to_string());
@@ -328,6 +347,41 @@ int distribute(const serve_options& options) {
     io::block_on(context, run_until_closed(&distributor, &options, &context));
     if (!distributor.failure().empty()) fmt::print(stderr, "{}\n", distributor.failure());
     return distributor.failure().empty() ? 0 : 1;
+}
+
+/// The feeds of an API's venue: one per partition.
+std::vector<api::feed_address> feeds_of(const serve_options& options, const node::configuration& c) {
+    const std::size_t count = std::max<std::size_t>(c.partitions.size(), 1);
+    if (options.venue_feed.size() != count || options.venue_snapshots.size() != count) {
+        throw node::configuration_error(fmt::format(
+            "an API needs its venue's ports: --venue-feed ADDRESS and --venue-snapshots ADDRESS, {} of each", count));
+    }
+    std::vector<api::feed_address> feeds;
+    for (std::size_t k = 0; k < count; ++k) {
+        feeds.push_back(api::feed_address{node::address_of(options.venue_feed[k], "--venue-feed"),
+                                          node::address_of(options.venue_snapshots[k], "--venue-snapshots")});
+    }
+    return feeds;
+}
+
+int serve_api(const serve_options& options) {
+    raise_descriptor_limit();
+    const node::configuration configuration = configuration_of_role(options);
+    if (configuration.api_listen.empty()) {
+        throw node::configuration_error(options.config +
+                                        ": api.listen: an API needs an address; add [api] with "
+                                        "listen = \"127.0.0.1:7020\"");
+    }
+    io::context context(io::context_options(platform_named(options.io)));
+    node::api_role web(context, configuration, feeds_of(options, configuration));
+    fmt::print("corro {} is the API of venue {} on {}\n", CORRO_VERSION, configuration.venue_name,
+               context.backend_name());
+    print_api(web.where());
+    if (web.metrics_endpoint()) fmt::print("  metrics      http://{}/metrics\n", web.metrics_endpoint()->to_string());
+    fmt::print("It answers as soon as the venue runs. Ctrl-C closes it.\n");
+    std::fflush(stdout);
+    io::block_on(context, run_until_closed(&web, &options, &context));
+    return 0;
 }
 
 int serve_facility(const serve_options& options) {
@@ -396,6 +450,7 @@ int serve_role(const serve_options& options) {
     std::signal(SIGUSR2, SIG_IGN);
     std::signal(SIGHUP, SIG_IGN);
     if (options.role == "distributor") return distribute(options);
+    if (options.role == "api") return serve_api(options);
     if (options.role == "facility") return serve_facility(options);
     if (options.role == "gateway") return serve_gateway(options);
     return serve(options);
@@ -417,18 +472,20 @@ void add_serve_command(command_line& line) {
             "--role", options->role,
             "all: the whole exchange; facility: matching, journal and feed, for gateways that connect; gateway: "
             "order entry for a facility; distributor: publishes the feed of another venue process, on "
-            "the configuration's market-data ports")
-        .one_of({"all", "facility", "gateway", "distributor"})
+            "the configuration's market-data ports; api: JSON-RPC over WebSocket and HTTP for another venue process")
+        .one_of({"all", "facility", "gateway", "distributor", "api"})
         .shows_default();
     command.add_option("--gateway", options->gateway,
                        "Number of this gateway, for the role gateway; instead of the configuration's");
-    command.add_option("--venue-feed", options->venue_feed, "Feed port of the venue, for a distributor");
-    command.add_option("--venue-snapshots", options->venue_snapshots, "Snapshot port of the venue, for a distributor");
+    command.add_option("--venue-feed", options->venue_feed,
+                       "Feed port of the venue, for a distributor or an API; of each partition for an API");
+    command.add_option("--venue-snapshots", options->venue_snapshots,
+                       "Snapshot port of the venue, for a distributor or an API; in the order of the feeds");
     command.add_option("--partition", options->partition,
                        "Partition whose feed a distributor publishes, in a venue with partitions");
     command.add_option("--metrics", options->metrics,
-                       "Address of the metrics, instead of the configuration's; the roles gateway and distributor "
-                       "use only this option");
+                       "Address of the metrics, instead of the configuration's; the roles gateway, distributor and "
+                       "api use only this option");
     command.add_option("--event-log", options->event_log,
                        "Directory of the event log, instead of the configuration's; the roles gateway and distributor "
                        "use only this option");

@@ -63,7 +63,7 @@ COMMAND_LINES = [
     ("serve --threading spilt", USAGE,
      'corro serve: --threading: expected one of: inline, split, found "spilt"; did you mean "split"?'),
     ("serve --role gatway", USAGE,
-     'corro serve: --role: expected one of: all, facility, gateway, distributor, found "gatway"; did you mean "gateway"?'),
+     'corro serve: --role: expected one of: all, facility, gateway, distributor, api, found "gatway"; did you mean "gateway"?'),
     ("serve --sample-every -1", USAGE,
      'corro serve: --sample-every: expected a whole number from 0 to 4294967295, found "-1"'),
     ("load --messages -5", USAGE,

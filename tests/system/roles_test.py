@@ -64,7 +64,7 @@ class RolesOfThePage(unittest.TestCase):
         self.folder = folder.name
         self.running = {}
         self.addCleanup(self.end_all)
-        used = ("7001", "7002", "7003", "7004", "7005", "7009", "7010", "7011", "7102", "7103", "7104", "7105", "7111")
+        used = ("7001", "7002", "7003", "7004", "7005", "7009", "7010", "7011", "7020", "7102", "7103", "7104", "7105", "7111")
         self.ports = dict(zip(used, free_ports(len(used))))
         os.symlink(os.path.join(SOURCE, "config"), os.path.join(self.folder, "config"))
         for command in commands_of(self.BLOCKS + "setup"):

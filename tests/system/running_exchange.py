@@ -50,7 +50,7 @@ def change_text(path, *changes):
 def demo_configuration(folder, more="", lines=()):
     """The demonstration's configuration on free ports, with lines for its feed and more tables behind it."""
     with open(os.path.join(SOURCE, "config", "demo.toml"), encoding="utf-8") as file:
-        text = re.sub(r'"127\.0\.0\.1:70(?:0[123]|1[01])"', '"127.0.0.1:0"', file.read())
+        text = re.sub(r'"127\.0\.0\.1:70(?:0[123]|1[01]|20)"', '"127.0.0.1:0"', file.read())
     if lines:
         text = text.replace("[market_data]\n", "[market_data]\nlines = [" + ", ".join(f'"{each}"' for each in lines) + "]\n")
     path = os.path.join(folder, "corro.toml")

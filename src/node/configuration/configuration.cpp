@@ -110,6 +110,28 @@ void read_fix(table_reader& r, bool has_partitions, configuration& c) {
     if (!is_sound) r.fail("comp_id", fmt::format("expected 1 to {} characters. {}", fix_name_max, printable_expected));
 }
 
+/// Whether a text is an origin as browsers send it, such as "https://venue.example:8443", or "*".
+bool is_origin(std::string_view text) {
+    if (text == "*") return true;
+    if (!text.starts_with("http://") && !text.starts_with("https://")) return false;
+    const std::string_view host = text.substr(text.find("//") + 2);
+    return !host.empty() && host.find_first_of("/?# ") == std::string_view::npos && is_printable(std::string(host));
+}
+
+void read_api(table_reader& r, configuration& c) {
+    r.knows({"connections_per_address_max", "currency", "listen", "origins"});
+    c.api_listen = r.address("listen", "");
+    c.api_origins = r.texts("origins", 64);
+    for (const std::string& each : c.api_origins) {
+        if (!is_origin(each)) r.fail("origins", "expected origins such as \"https://venue.example\", or \"*\"");
+    }
+    c.api_currency = r.text("currency", c.api_currency);
+    const bool is_sound = !c.api_currency.empty() && c.api_currency.size() <= 16 && is_printable(c.api_currency);
+    if (!is_sound) r.fail("currency", fmt::format("expected 1 to 16 characters. {}", printable_expected));
+    c.api_connections_per_address_max =
+        r.number("connections_per_address_max", c.api_connections_per_address_max, 1, api::connections_max);
+}
+
 /// @param path  Of a Unix socket; empty for none.
 void check_path(table_reader& r, const char* key, const std::string& path) {
     if (path.empty() || io::unix_endpoint::parse(path)) return;
@@ -287,12 +309,13 @@ configuration parse_configuration(std::string_view text, const std::string& file
     table_reader top(root, file, "");
     if (top.has("segment")) top.fail("segment", "this table has a new name; write [[partition]]");
     top.knows({"venue", "facility", "order_entry", "market_data", "event_log", "link", "metrics", "instrument",
-               "account", "account_group", "partition", "fix", "fix_session"});
+               "account", "account_group", "partition", "fix", "fix_session", "api"});
     const bool has_partitions = root.contains("partition");
     read_table(root, "venue", file, [&](table_reader& r) { read_venue(r, c); });
     read_table(root, "facility", file, [&](table_reader& r) { read_facility(r, c); });
     read_table(root, "order_entry", file, [&](table_reader& r) { read_order_entry(r, c); });
     read_table(root, "fix", file, [&](table_reader& r) { read_fix(r, has_partitions, c); });
+    read_table(root, "api", file, [&](table_reader& r) { read_api(r, c); });
     read_table(root, "market_data", file, [&](table_reader& r) { read_market_data(r, has_partitions, c); });
     read_table(root, "event_log", file, [&](table_reader& r) { read_event_log(r, c); });
     read_table(root, "link", file, [&](table_reader& r) { read_link(r, c); });

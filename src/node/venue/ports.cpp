@@ -128,6 +128,7 @@ std::uint64_t descriptors_needed(const configuration& c) noexcept {
         needed += parts * fix_market_data::connections_max;
     }
     if (!c.journal_directory.empty()) needed += parts * of_a_journal;
+    if (!c.api_listen.empty()) needed += api::connections_max;
     if (!c.metrics_listen.empty()) needed += http::server_options().connections_max;
     return needed;
 }

@@ -1,0 +1,83 @@
+// The API of a venue in this process, on its own thread.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "io/loop/context.hpp"
+#include "io/sync/remote_event.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "node/configuration/configuration.hpp"
+#include "node/links/api_role.hpp"
+#include "node/venue/venue.hpp"
+
+namespace corro::app {
+
+/// A client of the venue's feeds, like any other. It costs the venue's thread nothing but its subscription.
+class api_thread {
+ public:
+    api_thread(node::configuration configuration, std::vector<api::feed_address> feeds)
+        : role_(context_, configuration, std::move(feeds)), close_(context_) {
+        thread_ = std::thread([this] { run(); });
+    }
+    ~api_thread() { close(); }
+    api_thread(const api_thread&) = delete;
+    api_thread& operator=(const api_thread&) = delete;
+
+    /// Disconnects the clients and waits until the thread has ended.
+    void close() {
+        if (!thread_.joinable()) return;
+        close_.set();
+        thread_.join();
+    }
+
+    [[nodiscard]] io::endpoint where() const noexcept { return role_.where(); }
+
+ private:
+    static io::task<void> close_on_signal(api_thread* self) {
+        const std::error_code stopped = co_await self->close_.wait();
+        if (!stopped) self->role_.close();
+    }
+    static io::task<void> run_all(api_thread* self) {
+        io::task_scope watching(self->context_);
+        watching.spawn(close_on_signal(self));
+        co_await self->role_.run();
+        watching.request_stop();
+        co_await watching.join();
+    }
+    void run() {
+        // The venue goes on without its API.
+        try {
+            io::block_on(context_, run_all(this));
+        } catch (const std::exception& e) {
+            fmt::print(stderr, "corro: the API has ended: {}\n", e.what());
+        }
+    }
+
+    io::context context_;
+    node::api_role role_;
+    io::remote_event close_;
+    std::thread thread_;
+};
+
+/// The API beside a venue that has started; nullptr if the configuration has none.
+[[nodiscard]] inline std::unique_ptr<api_thread> start_api(const node::configuration& c, const node::venue& venue) {
+    if (c.api_listen.empty()) return nullptr;
+    node::configuration own = c;
+    own.metrics_listen.clear();  // the venue's
+    std::vector<api::feed_address> feeds;
+    for (std::size_t k = 0; k < venue.partitions_count(); ++k) {
+        const auto& feed = venue.at(k).feed;
+        feeds.push_back(node::feed_address_of(feed.feed_endpoint(), feed.snapshot_endpoint()));
+    }
+    return std::make_unique<api_thread>(std::move(own), std::move(feeds));
+}
+
+}  // namespace corro::app

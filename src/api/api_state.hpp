@@ -1,0 +1,46 @@
+// What all connections of the API share: the market, the channels, the clock.
+//
+// Threads: one context.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "api/channels.hpp"
+#include "api/market_view.hpp"
+#include "api/public_methods.hpp"
+#include "io/loop/context.hpp"
+
+namespace corro::api {
+
+struct api_state {
+    explicit api_state(io::context& on) : context(&on) {}
+    api_state(const api_state&) = delete;
+    api_state& operator=(const api_state&) = delete;
+
+    [[nodiscard]] std::int64_t now_us() const noexcept {
+        const auto since = context->wall_now().time_since_epoch();
+        return std::chrono::duration_cast<std::chrono::microseconds>(since).count();
+    }
+    [[nodiscard]] bool is_joined() const noexcept { return feeds_joined == feeds_count; }
+    [[nodiscard]] public_state seen_by_public() const noexcept {
+        public_state s;
+        s.markets = &markets;
+        s.is_joined = is_joined();
+        s.now_ms = now_us() / 1'000;
+        s.currency = currency;
+        return s;
+    }
+
+    io::context* context;
+    market_view markets{publisher};
+    channels publisher{markets};
+    std::string currency = "USD";  ///< that prices are in
+    bool is_test = false;          ///< reported as `testnet`
+    std::size_t feeds_count = 0;
+    std::size_t feeds_joined = 0;
+};
+
+}  // namespace corro::api

@@ -1,0 +1,275 @@
+#include "api/channels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/json_value.hpp"
+#include "api/test_market.hpp"
+#include "base/random.hpp"
+
+namespace corro::api {
+namespace {
+
+using domain::side;
+using testing::test_market;
+
+/// Keeps what it gets; rebuilds books.
+class client final : public subscriber {
+ public:
+    void take(std::string_view message) override { messages.emplace_back(message); }
+    [[nodiscard]] std::size_t waiting_bytes() const noexcept override { return waiting; }
+    void end_slow() noexcept override { ended = true; }
+
+    /// Applies all books since the last call. False if one does not follow the one before.
+    bool apply() {
+        for (const std::string& text : std::exchange(messages, {})) {
+            const auto whole = parse_json(text);
+            if (!whole) return false;
+            const json_value& data = *whole->find("params")->find("data");
+            const std::uint64_t id = number(data, "change_id");
+            if (data.find("type")->text == "snapshot") {
+                levels = {};
+                ++snapshots;
+            } else if (number(data, "prev_change_id") != change_id) {
+                return false;
+            }
+            change_id = id;
+            if (!apply_side(*data.find("bids"), levels[0]) || !apply_side(*data.find("asks"), levels[1])) return false;
+        }
+        return true;
+    }
+    /// Whether its book is that of the market.
+    [[nodiscard]] bool has(const market& of) const {
+        for (const side s : {side::buy, side::sell}) {
+            std::map<std::int64_t, std::uint64_t> now;
+            for (const auto& [rank, lots] : of.side(s)) {
+                now[price_of(s, rank).value * of.terms.tick_size.value] = lots * of.terms.lot_size;
+            }
+            if (now != levels[static_cast<std::size_t>(s)]) return false;
+        }
+        return true;
+    }
+
+    std::vector<std::string> messages;
+    std::size_t waiting = 0;
+    bool ended = false;
+    std::uint64_t change_id = 0;
+    int snapshots = 0;
+    std::array<std::map<std::int64_t, std::uint64_t>, 2> levels;  ///< amounts by billionths
+
+ private:
+    static std::uint64_t number(const json_value& data, std::string_view name) {
+        return static_cast<std::uint64_t>(*scaled_integer(data.find(name)->text, 0));
+    }
+    static bool apply_side(const json_value& changes, std::map<std::int64_t, std::uint64_t>& to) {
+        for (const json_value& each : changes.items) {
+            const std::int64_t price = *scaled_integer(each.items[1].text, 9);
+            const auto amount = static_cast<std::uint64_t>(*scaled_integer(each.items[2].text, 0));
+            const std::string& action = each.items[0].text;
+            const bool was_there = to.contains(price);
+            if (action == "delete" ? !was_there || amount != 0 : was_there != (action == "change")) return false;
+            if (action == "delete") {
+                to.erase(price);
+            } else {
+                to[price] = amount;
+            }
+        }
+        return true;
+    }
+};
+
+TEST(channels, have_names_of_three_parts_and_instruments_may_have_dots) {
+    const auto name = parse_channel("book.TWO.5.100ms");
+    ASSERT_TRUE(name.has_value());
+    EXPECT_EQ(name->kind, channel_kind::book);
+    EXPECT_EQ(name->instrument, "TWO.5");
+    EXPECT_EQ(name->interval, channel_interval::short_);
+    for (const char* text : {"", "book", "book.raw", "book.ONE", "books.ONE.raw", "book.ONE.10ms", ".ONE.raw"}) {
+        EXPECT_FALSE(parse_channel(text).has_value()) << text;
+    }
+    EXPECT_FALSE(parse_channel("book." + std::string(channel_name_bytes_max, 'X') + ".raw").has_value());
+    test_market m;
+    EXPECT_TRUE(m.publisher.exists("ticker.TWO.5.agg2"));
+    EXPECT_FALSE(m.publisher.exists("ticker.THREE.agg2"));
+}
+
+TEST(channels, a_book_begins_with_a_snapshot_and_goes_on_with_changes) {
+    test_market m;
+    m.set_level(1, side::buy, 100, 5);
+    client c;
+    ASSERT_TRUE(m.publisher.subscribe("book.ONE.raw", c));
+    ASSERT_EQ(c.messages.size(), 1U);
+    EXPECT_EQ(c.messages[0], R"({"jsonrpc":"2.0","method":"subscription","params":{"channel":"book.ONE.raw","data":{)"
+                             R"("type":"snapshot","timestamp":1700000000010,"instrument_name":"ONE","change_id":10,)"
+                             R"("bids":[["new",25,5]],"asks":[]}}})");
+    m.set_level(1, side::buy, 101, 7, false);
+    EXPECT_EQ(c.messages.size(), 1U) << "the command has not ended";
+    m.set_level(1, side::buy, 100, 0);
+    ASSERT_EQ(c.messages.size(), 2U);
+    EXPECT_EQ(c.messages[1],
+              R"({"jsonrpc":"2.0","method":"subscription","params":{"channel":"book.ONE.raw","data":{)"
+              R"("type":"change","timestamp":1700000000011,"instrument_name":"ONE","change_id":11,"prev_change_id":10,)"
+              R"("bids":[["new",25.25,7],["delete",25,0]],"asks":[]}}})");
+    m.set_level(2, side::buy, 100, 1);
+    EXPECT_EQ(c.messages.size(), 2U) << "another instrument";
+    EXPECT_TRUE(m.publisher.unsubscribe("book.ONE.raw", c));
+    EXPECT_FALSE(m.publisher.unsubscribe("book.ONE.raw", c));
+    m.set_level(1, side::sell, 200, 1);
+    EXPECT_EQ(c.messages.size(), 2U);
+    EXPECT_EQ(m.publisher.count(), 0U);
+}
+
+TEST(channels, an_interval_has_one_message_and_what_comes_and_goes_within_it_has_none) {
+    test_market m;
+    client c;
+    ASSERT_TRUE(m.publisher.subscribe("book.ONE.100ms", c));
+    c.messages.clear();
+    m.set_level(1, side::sell, 200, 1);
+    m.set_level(1, side::sell, 200, 3);
+    m.set_level(1, side::sell, 201, 3);
+    m.set_level(1, side::sell, 201, 0);
+    EXPECT_TRUE(c.messages.empty());
+    EXPECT_TRUE(m.publisher.pending(channel_interval::short_).is_set());
+    m.publisher.publish(channel_interval::short_);
+    ASSERT_EQ(c.messages.size(), 1U);
+    EXPECT_NE(c.messages[0].find(R"("asks":[["new",50,3]])"), std::string::npos) << c.messages[0];
+    m.set_level(1, side::sell, 202, 3);
+    m.set_level(1, side::sell, 202, 0);
+    m.publisher.publish(channel_interval::short_);
+    EXPECT_EQ(c.messages.size(), 1U);
+    m.publisher.leave(c);
+}
+
+/// Random changes of both sides, and clients of every interval that join and leave: all books are right.
+void follow(std::uint64_t seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    test_market m;
+    base::prng random(seed);
+    const std::array<std::string, 3> names{"book.TWO.5.raw", "book.TWO.5.100ms", "book.TWO.5.agg2"};
+    std::array<client, 6> clients;
+    for (int step = 0; step < 3'000; ++step) {
+        const auto which = static_cast<std::size_t>(random.between(0, 5));
+        client& one = clients[which];
+        const std::string& name = names[which % 3];
+        switch (random.between(0, 39)) {
+            case 0: {
+                one.levels = {};
+                one.messages.clear();
+                m.publisher.leave(one);
+                EXPECT_TRUE(m.publisher.subscribe(name, one));
+                break;
+            }
+            case 1: m.publisher.publish(channel_interval::short_); break;
+            case 2: m.publisher.publish(channel_interval::long_); break;
+            case 3: one.waiting = waiting_bytes_slow + 1; break;
+            case 4: one.waiting = 0; break;
+            default: {
+                const side s = random.between(0, 1) == 0 ? side::buy : side::sell;
+                const std::uint64_t lots =
+                    random.between(0, 2) == 0 ? 0 : static_cast<std::uint64_t>(random.between(1, 4));
+                m.set_level(2, s, random.between(-5, 5), lots, random.between(0, 3) != 0);
+            }
+        }
+        for (client& each : clients) ASSERT_TRUE(each.apply());
+    }
+    m.set_level(2, side::buy, 0, 9);
+    for (client& each : clients) each.waiting = 0;
+    m.publisher.publish(channel_interval::short_);
+    m.publisher.publish(channel_interval::long_);
+    const market& now = *m.view.find("TWO.5");
+    int followed = 0;
+    for (client& each : clients) {
+        ASSERT_TRUE(each.apply());
+        if (m.publisher.count_of(each) == 0) continue;
+        EXPECT_TRUE(each.has(now));
+        ++followed;
+        m.publisher.leave(each);
+    }
+    EXPECT_GT(followed, 3);
+    EXPECT_GT(m.publisher.left_out_count(), 10U);
+}
+
+TEST(channels, every_client_has_the_markets_book_whatever_it_missed) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) follow(seed);
+}
+
+TEST(channels, a_slow_client_gets_a_snapshot_when_it_has_read_and_others_do_not_notice) {
+    test_market m;
+    client slow;
+    client quick;
+    ASSERT_TRUE(m.publisher.subscribe("book.ONE.raw", slow));
+    ASSERT_TRUE(m.publisher.subscribe("book.ONE.raw", quick));
+    slow.waiting = waiting_bytes_slow + 1;
+    m.set_level(1, side::buy, 1, 1);
+    m.set_level(1, side::buy, 2, 1);
+    EXPECT_EQ(slow.messages.size(), 1U);
+    EXPECT_EQ(quick.messages.size(), 3U) << "each change at once";
+    m.publisher.publish(channel_interval::short_);
+    EXPECT_EQ(slow.messages.size(), 1U);
+    slow.waiting = 0;
+    m.publisher.publish(channel_interval::short_);
+    ASSERT_EQ(slow.messages.size(), 2U) << "without a further change";
+    EXPECT_NE(slow.messages[1].find("snapshot"), std::string::npos);
+    EXPECT_EQ(quick.messages.size(), 3U);
+    EXPECT_TRUE(slow.apply());
+    EXPECT_TRUE(slow.has(*m.view.find("ONE")));
+    slow.waiting = waiting_bytes_max + 1;
+    m.set_level(1, side::buy, 3, 1);
+    EXPECT_TRUE(slow.ended);
+    EXPECT_FALSE(quick.ended);
+    m.publisher.leave(slow);
+    m.publisher.leave(quick);
+}
+
+TEST(channels, trades_come_together_and_none_is_left_out) {
+    test_market m;
+    client c;
+    ASSERT_TRUE(m.publisher.subscribe("trades.TWO.5.100ms", c));
+    c.waiting = waiting_bytes_slow + 1;
+    m.trade(2, 40, 3, side::buy);
+    m.trade(2, 41, 1, side::sell);
+    m.trade(2, 41, 1, side::sell);
+    m.trade(2, 40, 1, side::sell);
+    m.publisher.publish(channel_interval::short_);
+    ASSERT_EQ(c.messages.size(), 1U);
+    EXPECT_EQ(c.messages[0],
+              R"({"jsonrpc":"2.0","method":"subscription","params":{"channel":"trades.TWO.5.100ms","data":[)"
+              R"({"trade_seq":1,"trade_id":"1","timestamp":1700000000010,"tick_direction":1,"price":10,)"
+              R"("mark_price":null,"index_price":null,"instrument_name":"TWO.5","direction":"buy","amount":30},)"
+              R"({"trade_seq":2,"trade_id":"2","timestamp":1700000000011,"tick_direction":0,"price":10.25,)"
+              R"("mark_price":null,"index_price":null,"instrument_name":"TWO.5","direction":"sell","amount":10},)"
+              R"({"trade_seq":3,"trade_id":"3","timestamp":1700000000012,"tick_direction":1,"price":10.25,)"
+              R"("mark_price":null,"index_price":null,"instrument_name":"TWO.5","direction":"sell","amount":10},)"
+              R"({"trade_seq":4,"trade_id":"4","timestamp":1700000000013,"tick_direction":2,"price":10,)"
+              R"("mark_price":null,"index_price":null,"instrument_name":"TWO.5","direction":"sell","amount":10}]}})");
+    for (std::size_t k = 0; k < trades_per_notification_max; ++k) m.trade(2, 40, 1, side::buy);
+    EXPECT_EQ(c.messages.size(), 2U) << "a full message does not wait for its interval";
+    m.publisher.leave(c);
+}
+
+TEST(channels, a_ticker_comes_at_once_and_then_per_interval) {
+    test_market m;
+    client c;
+    ASSERT_TRUE(m.publisher.subscribe("ticker.ONE.100ms", c));
+    ASSERT_EQ(c.messages.size(), 1U);
+    EXPECT_NE(c.messages[0].find(R"("best_bid_price":null,"best_bid_amount":0)"), std::string::npos);
+    m.set_level(1, side::buy, 8, 3, false);
+    domain::event top = m.event(domain::event_kind::top_of_book, 1);
+    top.top = domain::top{};
+    m.take(top, true);
+    m.publisher.publish(channel_interval::short_);
+    ASSERT_EQ(c.messages.size(), 2U);
+    EXPECT_NE(c.messages[1].find(R"("best_bid_price":2,"best_bid_amount":3)"), std::string::npos) << c.messages[1];
+    m.publisher.publish(channel_interval::short_);
+    EXPECT_EQ(c.messages.size(), 2U) << "nothing has changed";
+    m.publisher.leave(c);
+}
+
+}  // namespace
+}  // namespace corro::api

@@ -1,0 +1,116 @@
+// The market as the API sees it: instruments, price levels, last trades, from the venue's feeds.
+//
+// It begins with a snapshot of each feed and takes every event of it. A listener is told what has changed. When a feed
+// has to be joined again, its levels are replaced by those of the new snapshot, and the listener is told the levels
+// that differ: channels need no special case for it.
+//
+// Units:   ticks, lots; times in nanoseconds since the epoch.
+// Threads: one context. Cost: one update of a balanced tree per change of a level.
+// Source:  docs/spec/derived_messages.md, public messages.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "domain/event.hpp"
+#include "domain/instrument.hpp"
+#include "feed/book_image.hpp"
+#include "wire/instrument_table.hpp"
+
+namespace corro::api {
+
+/// A trade of the public tape.
+struct tape_entry {
+    std::uint64_t trade = 0;
+    std::int64_t time_ns = 0;
+    domain::price_ticks price{};
+    std::uint32_t quantity = 0;
+    domain::side side = domain::side::buy;  ///< the aggressor's
+    std::uint8_t direction = 1;             ///< 0 up, 1 equal after up, 2 down, 3 equal after down
+};
+
+/// Price levels of one side, best first: by `rank_of` the price.
+using level_map = std::map<std::int64_t, std::uint64_t>;
+
+/// The key of a price in a `level_map`: smaller is better.
+[[nodiscard]] constexpr std::int64_t rank_of(domain::side side, domain::price_ticks price) noexcept {
+    return side == domain::side::buy ? -price.value : price.value;
+}
+[[nodiscard]] constexpr domain::price_ticks price_of(domain::side side, std::int64_t rank) noexcept {
+    return domain::price_ticks{side == domain::side::buy ? -rank : rank};
+}
+
+/// One instrument and its market.
+struct market {
+    domain::instrument terms;
+    std::array<level_map, 2> levels;  ///< lots by rank; indexed by side
+    domain::price_summary prices{};
+    domain::volume_summary volumes{};
+    domain::trading_phase phase = domain::trading_phase::continuous;
+    bool is_settled = false;
+    std::uint64_t last_change = 0;  ///< the command that changed the levels last, or the snapshot's
+    std::int64_t time_ns = 0;       ///< of the last event, or of the snapshot
+    std::deque<tape_entry> trades;  ///< the last ones, oldest first
+    std::uint8_t direction = 1;     ///< of the last trade
+
+    [[nodiscard]] const level_map& side(domain::side which) const noexcept {
+        return levels[static_cast<std::size_t>(which)];
+    }
+};
+
+/// What has changed in a market.
+class market_listener {
+ public:
+    virtual void on_level(const market& where, domain::side side, std::int64_t rank) = 0;
+    virtual void on_trade(const market& where, const tape_entry& trade) = 0;
+    /// Anything that a ticker contains.
+    virtual void on_ticker(const market& where) = 0;
+    /// The books are consistent again.
+    virtual void on_command_end() = 0;
+
+ protected:
+    ~market_listener() = default;
+};
+
+class market_view {
+ public:
+    /// @param listener  Outlives the view.
+    explicit market_view(market_listener& listener) noexcept : listener_(&listener) {}
+    market_view(const market_view&) = delete;
+    market_view& operator=(const market_view&) = delete;
+
+    /// Takes the instrument and the book of a feed that was joined, as of a command.
+    /// @param now_ns  The time, until an event brings one.
+    void begin(const domain::instrument& terms, const feed::book_image& book, std::uint64_t command,
+               std::int64_t now_ns);
+    /// After `begin` of all instruments of a feed.
+    void end_begin() { listener_->on_command_end(); }
+    /// Takes an event. @param instruments  The feed's, with what the event has defined.
+    void take(const wire::instrument_table& instruments, const domain::event& event);
+
+    [[nodiscard]] const market* find(domain::instrument_id id) const noexcept;
+    [[nodiscard]] const market* find(std::string_view name) const noexcept;
+    /// Calls `visit(const market&)` for each instrument, by id.
+    template <class Visit>
+    void for_each(Visit visit) const {
+        for (const auto& [id, each] : markets_) visit(each);
+    }
+
+ private:
+    market& define(const domain::instrument& terms);
+    void set_level(market& where, domain::side side, std::int64_t rank, std::uint64_t quantity);
+    void replace_side(market& where, domain::side side, const std::vector<feed::image_level>& with);
+    void add_trade(market& where, const domain::event& event);
+
+    market_listener* listener_;
+    std::map<std::uint32_t, market> markets_;
+    std::map<std::string, std::uint32_t, std::less<>> ids_;
+};
+
+}  // namespace corro::api

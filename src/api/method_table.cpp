@@ -1,0 +1,316 @@
+#include "api/method_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace corro::api {
+namespace {
+
+constexpr std::string_view kinds = "any future option spread spot";
+constexpr std::string_view depths = "1 5 10 20 50 100 1000 10000";
+
+constexpr param_description instrument_param{.name = "instrument_name", .required = true, .meaning = "Its name."};
+constexpr param_description currency_param{
+    .name = "currency", .required = true, .meaning = "A product's number as text, or `any`."};
+constexpr param_description kind_param{.name = "kind", .choices = kinds, .meaning = "Only instruments of this kind."};
+constexpr param_description count_param{.name = "count",
+                                        .type = param_type::integer,
+                                        .low = 1,
+                                        .high = trades_kept,
+                                        .meaning = "How many trades at most; otherwise 10."};
+constexpr param_description start_param{
+    .name = "start_timestamp", .type = param_type::integer, .meaning = "Milliseconds; only trades from then on."};
+constexpr param_description end_param{
+    .name = "end_timestamp", .type = param_type::integer, .meaning = "Milliseconds; only trades up to then."};
+constexpr param_description sorting_param{.name = "sorting",
+                                          .choices = "asc desc default",
+                                          .meaning = "`asc` for the oldest first; otherwise the newest first."};
+constexpr param_description channels_param{
+    .name = "channels", .type = param_type::texts, .required = true, .meaning = "Names of channels."};
+
+constexpr std::array hello_params{
+    param_description{.name = "client_name", .required = true, .meaning = "Any text."},
+    param_description{.name = "client_version", .required = true, .meaning = "Any text."}};
+constexpr std::array test_params{param_description{
+    .name = "expected_result", .choices = "exception", .meaning = "`exception`: the answer is an error."}};
+constexpr std::array instruments_params{
+    param_description{.name = "currency", .meaning = "A product's number as text; otherwise any."}, kind_param,
+    param_description{.name = "expired",
+                      .type = param_type::boolean,
+                      .meaning = "`true` for instruments that have been settled; otherwise the others."}};
+constexpr std::array one_instrument{instrument_param};
+constexpr std::array book_params{instrument_param, param_description{.name = "depth",
+                                                                     .type = param_type::integer,
+                                                                     .choices = depths,
+                                                                     .meaning = "Levels of each side; otherwise 5."}};
+constexpr std::array trades_params{
+    instrument_param,
+    param_description{.name = "start_seq", .type = param_type::integer, .meaning = "Only trades from this one on."},
+    param_description{.name = "end_seq", .type = param_type::integer, .meaning = "Only trades up to this one."},
+    start_param,
+    end_param,
+    count_param,
+    sorting_param};
+constexpr std::array currency_trades_params{currency_param, kind_param,  start_param,
+                                            end_param,      count_param, sorting_param};
+constexpr std::array heartbeat_params{param_description{.name = "interval",
+                                                        .type = param_type::integer,
+                                                        .required = true,
+                                                        .low = heartbeat_seconds_min,
+                                                        .high = heartbeat_seconds_max,
+                                                        .meaning = "Seconds."}};
+constexpr std::array subscription_params{channels_param};
+
+constexpr std::array methods{
+    method_description{.id = method_id::hello,
+                       .name = "public/hello",
+                       .over = transport::websocket,
+                       .params = hello_params,
+                       .meaning = "Introduces a client; the answer has the version of the API."},
+    method_description{.id = method_id::test,
+                       .name = "public/test",
+                       .params = test_params,
+                       .meaning = "Tests the connection; also the answer to a `test_request`."},
+    method_description{.id = method_id::get_time,
+                       .name = "public/get_time",
+                       .params = {},
+                       .meaning = "The time of the API, in milliseconds since 1970."},
+    method_description{.id = method_id::status,
+                       .name = "public/status",
+                       .params = {},
+                       .meaning = "Whether the API has no connection to the venue's feed: `locked`."},
+    method_description{.id = method_id::get_currencies,
+                       .name = "public/get_currencies",
+                       .params = {},
+                       .meaning = "The products, which take the place of currencies."},
+    method_description{.id = method_id::get_instruments,
+                       .name = "public/get_instruments",
+                       .cost = instruments_cost,
+                       .params = instruments_params,
+                       .meaning = "The instruments."},
+    method_description{.id = method_id::get_instrument,
+                       .name = "public/get_instrument",
+                       .params = one_instrument,
+                       .meaning = "One instrument."},
+    method_description{.id = method_id::get_order_book,
+                       .name = "public/get_order_book",
+                       .params = book_params,
+                       .meaning = "The best levels of a book, and everything that `ticker` contains."},
+    method_description{.id = method_id::ticker,
+                       .name = "public/ticker",
+                       .params = one_instrument,
+                       .meaning = "The best prices, the last price, the day's volume."},
+    method_description{.id = method_id::last_trades_by_instrument,
+                       .name = "public/get_last_trades_by_instrument",
+                       .params = trades_params,
+                       .meaning = "The last trades of an instrument."},
+    method_description{.id = method_id::last_trades_by_currency,
+                       .name = "public/get_last_trades_by_currency",
+                       .params = currency_trades_params,
+                       .meaning = "The last trades of a product's instruments."},
+    method_description{.id = method_id::set_heartbeat,
+                       .name = "public/set_heartbeat",
+                       .over = transport::websocket,
+                       .params = heartbeat_params,
+                       .meaning = "Asks for heartbeats; each `test_request` must be answered by `public/test`."},
+    method_description{.id = method_id::disable_heartbeat,
+                       .name = "public/disable_heartbeat",
+                       .over = transport::websocket,
+                       .params = {},
+                       .meaning = "Ends the heartbeats."},
+    method_description{.id = method_id::subscribe,
+                       .name = "public/subscribe",
+                       .over = transport::websocket,
+                       .cost = subscription_cost,
+                       .params = subscription_params,
+                       .meaning = "Subscribes to channels; the answer lists those that exist."},
+    method_description{.id = method_id::unsubscribe,
+                       .name = "public/unsubscribe",
+                       .over = transport::websocket,
+                       .params = subscription_params,
+                       .meaning = "Ends subscriptions; the answer lists those that have ended."},
+    method_description{.id = method_id::unsubscribe_all,
+                       .name = "public/unsubscribe_all",
+                       .over = transport::websocket,
+                       .params = {},
+                       .meaning = "Ends all subscriptions of the connection."},
+};
+
+/// Calls `f` with each word.
+template <class F>
+void for_each_word(std::string_view words, F f) {
+    while (!words.empty()) {
+        const std::size_t size = std::min(words.find(' '), words.size());
+        f(words.substr(0, size));
+        words.remove_prefix(std::min(size + 1, words.size()));
+    }
+}
+
+bool is_choice(std::string_view choices, std::string_view value) {
+    bool found = choices.empty();
+    for_each_word(choices, [&](std::string_view each) { found = found || each == value; });
+    return found;
+}
+
+bool has_type(const param_description& p, const json_value& v) {
+    switch (p.type) {
+        case param_type::text: return v.kind == json_kind::text;
+        case param_type::integer: return v.kind == json_kind::number && scaled_integer(v.text, 0).has_value();
+        case param_type::boolean: return v.kind == json_kind::boolean;
+        case param_type::texts:
+            return v.kind == json_kind::list &&
+                   std::ranges::all_of(v.items, [](const json_value& each) { return each.kind == json_kind::text; });
+    }
+    return false;
+}
+
+bool is_in_range(const param_description& p, const json_value& v) {
+    if (p.type != param_type::integer) return p.type == param_type::texts || is_choice(p.choices, v.text);
+    const std::int64_t value = *scaled_integer(v.text, 0);
+    return value >= p.low && value <= p.high && is_choice(p.choices, std::to_string(value));
+}
+
+std::string_view type_name(param_type type) {
+    switch (type) {
+        case param_type::text: return "string";
+        case param_type::integer: return "integer";
+        case param_type::boolean: return "boolean";
+        case param_type::texts: return "array of strings";
+    }
+    return {};
+}
+
+/// The values of a parameter, for a person.
+std::string values_of(const param_description& p) {
+    std::string all;
+    for_each_word(p.choices, [&](std::string_view each) {
+        all += all.empty() ? "`" : ", `";
+        all += each;
+        all += '`';
+    });
+    if (!all.empty() || p.type != param_type::integer) return all;
+    if (p.high == INT64_MAX) return "from " + std::to_string(p.low);
+    return std::to_string(p.low) + " to " + std::to_string(p.high);
+}
+
+std::string schema_of(const param_description& p) {
+    if (p.type == param_type::texts) return R"({"type":"array","items":{"type":"string"}})";
+    std::string schema = R"({"type":")" + std::string(type_name(p.type)) + '"';
+    std::string choices;
+    for_each_word(p.choices, [&](std::string_view each) {
+        const std::string_view quote = p.type == param_type::text ? "\"" : "";
+        choices.append(choices.empty() ? "" : ",").append(quote).append(each).append(quote);
+    });
+    if (!choices.empty()) {
+        schema += R"(,"enum":[)" + choices + ']';
+    } else if (p.type == param_type::integer) {
+        schema += R"(,"minimum":)" + std::to_string(p.low);
+        if (p.high != INT64_MAX) schema += R"(,"maximum":)" + std::to_string(p.high);
+    }
+    return schema + '}';
+}
+
+std::string path_of(const method_description& m) {
+    std::string params;
+    for (const param_description& p : m.params) {
+        if (!params.empty()) params += ',';
+        params += R"({"name":")" + std::string(p.name) + R"(","in":"query","required":)";
+        params += p.required ? "true" : "false";
+        params += R"(,"description":")" + std::string(p.meaning) + R"(","schema":)" + schema_of(p) + '}';
+    }
+    return "\"/" + std::string(m.name) + R"(":{"get":{"operationId":")" + std::string(m.name) + R"(","summary":")" +
+           std::string(m.meaning) + R"(","parameters":[)" + params +
+           R"(],"responses":{"200":{"description":"A response of JSON-RPC 2.0."},)"
+           R"("default":{"description":"An error of JSON-RPC 2.0."}}}})";
+}
+
+}  // namespace
+
+std::span<const method_description> all_methods() noexcept {
+    return methods;
+}
+
+const method_description* find_method(std::string_view name) noexcept {
+    const auto* const found = std::ranges::find(methods, name, &method_description::name);
+    return found == methods.end() ? nullptr : found;
+}
+
+const param_description* find_param(const method_description& m, std::string_view name) noexcept {
+    const auto found = std::ranges::find(m.params, name, &param_description::name);
+    return found == m.params.end() ? nullptr : &*found;
+}
+
+std::expected<void, api_error> check_params(const method_description& m, const json_value* params) {
+    const bool needs_some = std::ranges::any_of(m.params, &param_description::required);
+    if (params == nullptr && needs_some) return std::unexpected(api_error(error_code::missing_params));
+    for (const param_description& p : m.params) {
+        const json_value* const value = params == nullptr ? nullptr : params->find(p.name);
+        const auto refuse = [&p](std::string why) {
+            return std::unexpected(api_error(error_code::invalid_params, std::string(p.name), std::move(why)));
+        };
+        if (value == nullptr || value->kind == json_kind::null) {
+            if (p.required) return refuse("is missing");
+            continue;
+        }
+        if (!has_type(p, *value)) return refuse("expected: " + std::string(type_name(p.type)));
+        if (!is_in_range(p, *value)) return refuse("expected: " + values_of(p));
+    }
+    return {};
+}
+
+json_value value_of_query(const param_description& p, std::string text) {
+    json_value v;
+    if (p.type == param_type::texts) {
+        v.kind = json_kind::list;
+        for_each_word(text, [&](std::string_view each) {
+            json_value& item = v.items.emplace_back();
+            item.kind = json_kind::text;
+            item.text = each;
+        });
+        return v;
+    }
+    const bool is_truth = p.type == param_type::boolean && (text == "true" || text == "false");
+    v.kind = is_truth ? json_kind::boolean : p.type == param_type::integer ? json_kind::number : json_kind::text;
+    v.truth = text == "true";
+    v.text = std::move(text);
+    return v;
+}
+
+std::string openapi_text(std::string_view server) {
+    std::string text = R"({"openapi":"3.0.3","info":{"title":"Corro","version":"2"},"servers":[{"url":")";
+    text += server;
+    text += R"("}],"paths":{)";
+    bool is_first = true;
+    for (const method_description& m : methods) {
+        if (m.over == transport::websocket) continue;
+        if (!is_first) text += ',';
+        is_first = false;
+        text += path_of(m);
+    }
+    return text + "}}";
+}
+
+std::string reference_text() {
+    std::string text = "| method | over | credits | what it does |\n|---|---|---:|---|\n";
+    for (const method_description& m : methods) {
+        text += "| `" + std::string(m.name) + "` | " + (m.over == transport::websocket ? "WebSocket" : "both") + " | " +
+                std::to_string(m.cost) + " | " + std::string(m.meaning) + " |\n";
+    }
+    text += "\n| method | parameter | type | | values | meaning |\n|---|---|---|---|---|---|\n";
+    for (const method_description& m : methods) {
+        for (const param_description& p : m.params) {
+            text += "| `" + std::string(m.name) + "` | `" + std::string(p.name) + "` | " +
+                    std::string(type_name(p.type)) + " | " + (p.required ? "required" : "") + " | " + values_of(p) +
+                    " | " + std::string(p.meaning) + " |\n";
+        }
+    }
+    text += "\n| code | message | HTTP | meaning |\n|---:|---|---:|---|\n";
+    for (const error_description& e : all_errors()) {
+        text += "| " + std::to_string(static_cast<std::int32_t>(e.code)) + " | `" + std::string(e.message) + "` | " +
+                std::to_string(e.http_status) + " | " + std::string(e.meaning) + " |\n";
+    }
+    return text;
+}
+
+}  // namespace corro::api

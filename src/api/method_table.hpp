@@ -1,0 +1,82 @@
+// The methods of the API: one table for the dispatch, the checks of parameters, the reference and the OpenAPI text.
+//
+// Threads: any. Source: docs/spec/api.md, which a test compares with this table.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "api/errors.hpp"
+#include "api/json_value.hpp"
+#include "api/limits.hpp"
+
+namespace corro::api {
+
+enum class method_id : std::uint8_t {
+    hello,
+    test,
+    get_time,
+    status,
+    get_currencies,
+    get_instruments,
+    get_instrument,
+    get_order_book,
+    ticker,
+    last_trades_by_instrument,
+    last_trades_by_currency,
+    set_heartbeat,
+    disable_heartbeat,
+    subscribe,
+    unsubscribe,
+    unsubscribe_all,
+};
+
+/// Where a method may be called.
+enum class transport : std::uint8_t { any, websocket };
+
+enum class param_type : std::uint8_t { text, integer, boolean, texts };
+
+/// One parameter of a method.
+struct param_description {
+    std::string_view name{};
+    param_type type = param_type::text;
+    bool required = false;
+    std::string_view choices{};  ///< values that are allowed, separated by blanks; empty for any
+    std::int64_t low = 0;        ///< of an integer
+    std::int64_t high = INT64_MAX;
+    std::string_view meaning{};
+};
+
+struct method_description {
+    method_id id{};
+    std::string_view name{};  ///< "public/test"
+    transport over = transport::any;
+    std::uint32_t cost = request_cost;  ///< credits
+    std::span<const param_description> params{};
+    std::string_view meaning{};
+};
+
+/// All methods, in the order of the reference.
+[[nodiscard]] std::span<const method_description> all_methods() noexcept;
+/// nullptr if there is no method of this name.
+[[nodiscard]] const method_description* find_method(std::string_view name) noexcept;
+/// nullptr if the method has no parameter of this name.
+[[nodiscard]] const param_description* find_param(const method_description& m, std::string_view name) noexcept;
+
+/// Checks types, values and presence of a method's parameters. Unknown ones are ignored.
+/// @param params  An object, or nullptr if the request has none.
+[[nodiscard]] std::expected<void, api_error> check_params(const method_description& m, const json_value* params);
+
+/// The parameter of a query, as the value that the method expects: an integer as a number, a list as a list. The result
+/// is not checked otherwise.
+[[nodiscard]] json_value value_of_query(const param_description& p, std::string text);
+
+/// The table as a description in OpenAPI 3.0, JSON. @param server  The server's URL.
+[[nodiscard]] std::string openapi_text(std::string_view server);
+/// The tables of methods, parameters and errors as they stand in docs/spec/api.md.
+[[nodiscard]] std::string reference_text();
+
+}  // namespace corro::api

@@ -1,0 +1,57 @@
+#include "api/method_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+#include "api/json_value.hpp"
+
+namespace corro::api {
+namespace {
+
+TEST(method_table, has_each_method_once) {
+    std::set<std::string_view> names;
+    std::set<method_id> ids;
+    for (const method_description& m : all_methods()) {
+        EXPECT_TRUE(names.insert(m.name).second) << m.name;
+        EXPECT_TRUE(ids.insert(m.id).second) << m.name;
+        EXPECT_EQ(find_method(m.name), &m);
+        EXPECT_TRUE(m.name.starts_with("public/"));
+        std::set<std::string_view> params;
+        for (const param_description& p : m.params) {
+            EXPECT_TRUE(params.insert(p.name).second) << m.name << " " << p.name;
+            EXPECT_EQ(find_param(m, p.name), &p);
+            EXPECT_FALSE(p.meaning.empty()) << m.name << " " << p.name;
+        }
+    }
+    EXPECT_EQ(find_method("public/none"), nullptr);
+}
+
+TEST(method_table, the_reference_has_what_the_code_has) {
+    std::ifstream file(std::string(CORRO_SOURCE_DIR) + "/docs/spec/api.md");
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    ASSERT_FALSE(page.empty());
+    EXPECT_NE(page.find(reference_text()), std::string::npos) << "docs/spec/api.md must contain these tables:\n"
+                                                              << reference_text();
+}
+
+TEST(method_table, the_description_in_openapi_has_the_methods_of_http) {
+    const auto whole = parse_json(openapi_text("http://127.0.0.1/api/v2"));
+    // It has more values than a request may have.
+    EXPECT_TRUE(whole || whole.error() == json_problem::too_large);
+    const std::string text = openapi_text("/api/v2");
+    for (const method_description& m : all_methods()) {
+        const bool is_there = text.find("\"/" + std::string(m.name) + "\":{\"get\"") != std::string::npos;
+        EXPECT_EQ(is_there, m.over == transport::any) << m.name;
+    }
+    EXPECT_NE(text.find(R"({"name":"depth","in":"query","required":false,"description":)"
+                        R"("Levels of each side; otherwise 5.","schema":{"type":"integer",)"
+                        R"("enum":[1,5,10,20,50,100,1000,10000]}})"),
+              std::string::npos);
+}
+
+}  // namespace
+}  // namespace corro::api

@@ -1,0 +1,292 @@
+#include "api/server.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "client/session_errors.hpp"
+#include "io/loop/timer.hpp"
+#include "io/task/with_timeout.hpp"
+
+namespace corro::api {
+namespace {
+
+constexpr std::string_view method_prefix = "/api/v2/";
+/// Clients have this long to end their connections when the server closes.
+constexpr std::chrono::seconds drain_time{2};
+
+http::server_options http_options_of() {
+    http::server_options o;
+    o.limits.body_bytes = 2 * request_bytes_max;
+    o.connections_max = connections_max;
+    o.drain = drain_time;
+    return o;
+}
+
+websocket::connection_options socket_options_of(const server_options& from) {
+    websocket::connection_options o;
+    // A larger request is answered as long as it is not much larger.
+    o.limits.receive.message_bytes = 2 * request_bytes_max;
+    // Compression would cost the server time for each client.
+    o.deflate.enabled = false;
+    o.origins.allowed = from.origins;
+    return o;
+}
+
+io::endpoint peer_of(http::exchange* on) {
+    const auto* const stream = on->stream().get_if<io::tcp_stream>();
+    if (stream == nullptr) return {};
+    return stream->remote_endpoint().value_or(io::endpoint());
+}
+
+}  // namespace
+
+/// Counts a connection of an address for as long as it lives.
+class server::counted_connection {
+ public:
+    counted_connection(address_credits& with, io::endpoint peer) noexcept : with_(&with), peer_(peer) {}
+    counted_connection(counted_connection&& other) noexcept
+        : with_(std::exchange(other.with_, nullptr)), peer_(other.peer_) {}
+    counted_connection& operator=(counted_connection&&) = delete;
+    ~counted_connection() {
+        if (with_ != nullptr) with_->end(peer_);
+    }
+
+ private:
+    address_credits* with_;
+    io::endpoint peer_;
+};
+
+server::server(io::context& on, io::tcp_acceptor port, server_options options)
+    : state_(on),
+      options_(std::move(options)),
+      port_(std::move(port)),
+      where_(port_.local_endpoint().value_or(io::endpoint())),
+      http_(on, router_.as_handler(), http_options_of()),
+      addresses_(options_.connections_per_address_max) {
+    state_.currency = options_.currency;
+    state_.is_test = options_.is_test;
+    state_.feeds_count = options_.feeds.size();
+    for (const feed_address& each : options_.feeds) feeds_.push_back(followed_feed{each, nullptr, false});
+    add_routes();
+}
+
+void server::add_routes() {
+    router_.get("/ws/api/v2", [this](http::exchange* on) { return serve_socket(on); });
+    router_.get("/api/v2/openapi.json", [this](http::exchange* on) { return describe_methods(on); });
+    router_.post("/api/v2", [this](http::exchange* on) { return answer_post(on); });
+    router_.post("/api/v2/*", [this](http::exchange* on) { return answer_post(on); });
+    router_.get("/api/v2/*", [this](http::exchange* on) { return answer_get(on); });
+}
+
+io::task<> server::describe_methods(http::exchange* on) {
+    respond_json(on, 200, openapi_text("/api/v2"));
+    co_return;
+}
+
+server_statistics server::statistics() const noexcept {
+    server_statistics s;
+    s.connections_now = addresses_.connections_count();
+    s.sessions_now = sessions_.size();
+    s.channels_now = state_.publisher.count();
+    s.http_requests = http_.requests_count();
+    s.notifications = state_.publisher.messages_count();
+    s.left_out = state_.publisher.left_out_count();
+    s.refused = refused_count_;
+    s.feeds_joined = joined_count_;
+    return s;
+}
+
+void server::close() noexcept {
+    closing_ = true;
+    closed_.set();
+}
+
+io::task<> server::run() {
+    io::task_scope feeding(*state_.context);
+    for (std::size_t k = 0; k < feeds_.size(); ++k) feeding.spawn(follow(k));
+    feeding.spawn(publish_every(channel_interval::short_, interval_short));
+    feeding.spawn(publish_every(channel_interval::long_, interval_long));
+    io::task_scope connections(*state_.context);
+    io::task_scope accepting(*state_.context);
+    accepting.spawn(accept_all(&connections));
+
+    static_cast<void>(co_await closed_.wait());
+    closing_ = true;
+    accepting.request_stop();
+    co_await accepting.join();
+    port_.close();
+    http_.drain();
+    for (web_session* each : sessions_) each->end(websocket::close_code::going_away, "the venue closes");
+    static_cast<void>(co_await io::with_timeout(drain_time, connections.join()));
+    feeding.request_stop();
+    for (followed_feed& each : feeds_) {
+        if (each.session != nullptr) each.session->abandon();
+    }
+    co_await feeding.join();
+}
+
+io::task<> server::publish_every(channel_interval interval, std::chrono::milliseconds length) {
+    while (true) {
+        const std::error_code stopped = co_await state_.publisher.pending(interval).wait();
+        if (stopped) co_return;
+        const std::error_code interrupted = co_await io::sleep_for(length);
+        if (interrupted) co_return;
+        state_.publisher.publish(interval);
+    }
+}
+
+io::task<> server::follow(std::size_t index) {
+    followed_feed& feed = feeds_[index];
+    while (!closing_) {
+        io::task<bool> attempt = feed.session != nullptr ? resume(feed) : join(feed);
+        const bool is_there = co_await std::move(attempt);
+        if (is_there) {
+            ++state_.feeds_joined;
+            io::task_scope beating(*state_.context);
+            beating.spawn(feed.session->keep_alive());
+            co_await pass_on(feed);
+            --state_.feeds_joined;
+            feed.session->abandon();
+            beating.request_stop();
+            co_await beating.join();
+            if (std::exchange(feed.contradicts, false)) feed.session.reset();
+        }
+        const std::error_code stopped = co_await io::sleep_for(feed_retry_interval);
+        if (stopped) co_return;
+    }
+}
+
+io::task<bool> server::join(followed_feed& feed) {
+    auto joined = co_await io::with_timeout(feed_join_timeout,
+                                            client::feed_session::join(feed.address.feed, feed.address.snapshots));
+    if (!joined || !*joined) co_return false;
+    feed.session = std::move(**joined);
+    ++joined_count_;
+    const client::feed_session& now = *feed.session;
+    now.instruments().for_each([&](const domain::instrument& each) {
+        state_.markets.begin(each, *now.book(each.id), now.last_command(), state_.now_us() * 1'000);
+    });
+    state_.markets.end_begin();
+    co_return true;
+}
+
+// A feed that does not continue where this one has ended is joined again, by a snapshot.
+io::task<bool> server::resume(followed_feed& feed) {
+    const auto resumed = co_await io::with_timeout(feed_resume_timeout, feed.session->resume(feed.address.feed));
+    const std::error_code error = resumed ? *resumed : resumed.error();
+    if (error == client::session_errc::session_not_available) feed.session.reset();
+    co_return !error;
+}
+
+io::task<> server::pass_on(followed_feed& feed) {
+    while (!closing_) {
+        const auto event = feed.session->poll();
+        if (!event) {
+            // What contradicts the books is not continued.
+            feed.contradicts = event.error() != client::session_errc::end_of_session;
+            co_return;
+        }
+        if (*event) {
+            state_.markets.take(feed.session->instruments(), **event);
+            continue;
+        }
+        const std::error_code error = co_await feed.session->fill();
+        if (error) co_return;
+    }
+}
+
+io::task<> server::accept_all(io::task_scope* connections) {
+    while (true) {
+        auto accepted = co_await port_.accept();
+        if (!accepted) {
+            if (accepted.error() == io::condition::canceled) co_return;
+            const std::error_code stopped = co_await io::sleep_for(feed_retry_interval);
+            if (stopped) co_return;
+            continue;
+        }
+        const auto peer = accepted->remote_endpoint();
+        if (!peer || !addresses_.begin(*peer, state_.context->now())) {
+            ++refused_count_;
+            continue;
+        }
+        static_cast<void>(accepted->set_option(io::no_delay(true)));
+        connections->spawn(serve(std::move(*accepted), counted_connection(addresses_, *peer)));
+    }
+}
+
+io::task<> server::serve(io::tcp_stream stream, counted_connection) {
+    co_await http_.serve_stream(io::any_stream(std::move(stream)));
+}
+
+io::task<> server::serve_socket(http::exchange* on) {
+    auto opened = co_await websocket::accept(on, socket_options_of(options_));
+    if (!opened) co_return;
+    web_session session(state_, **opened);
+    sessions_.push_back(&session);
+    if (closing_) session.end(websocket::close_code::going_away, "the venue closes");
+    co_await session.run();
+    std::erase(sessions_, &session);
+}
+
+void server::respond_json(http::exchange* on, unsigned status, std::string_view text) const {
+    std::vector<http::field> fields{
+        {"Content-Type", "application/json"}, {"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}};
+    const std::string_view origin = on->request().find("Origin");
+    const bool is_allowed = std::ranges::any_of(
+        options_.origins, [origin](const std::string& each) { return each == "*" || each == origin; });
+    if (!origin.empty() && is_allowed) {
+        fields.emplace_back("Access-Control-Allow-Origin", origin);
+        fields.emplace_back("Vary", "Origin");
+    }
+    on->respond(status, fields, text);
+}
+
+void server::respond(http::exchange* on, const read_request& read, std::int64_t in_us) {
+    const std::uint32_t cost = read.what ? read.what->method->cost : request_cost;
+    std::expected<std::string, api_error> result = std::unexpected(api_error(error_code::too_many_requests));
+    if (addresses_.take(peer_of(on), cost, state_.context->now())) {
+        if (!read.what) {
+            result = std::unexpected(read.what.error());
+        } else if (read.what->method->over == transport::websocket) {
+            result = std::unexpected(api_error(error_code::must_be_websocket));
+        } else {
+            result = answer_public(*read.what, state_.seen_by_public());
+        }
+    }
+    request_times times;
+    times.in_us = in_us;
+    times.out_us = state_.now_us();
+    if (result) return respond_json(on, 200, response_text(read.id, *result, times, state_.is_test));
+    respond_json(on, describe(result.error().code).http_status,
+                 error_text(read.id, result.error(), times, state_.is_test));
+}
+
+io::task<> server::answer_get(http::exchange* on) {
+    const std::int64_t in_us = state_.now_us();
+    const http::request_head& head = on->request();
+    if (head.query.size() > request_bytes_max) {
+        read_request refused;
+        refused.what = std::unexpected(api_error(error_code::request_too_large));
+        respond(on, refused, in_us);
+        co_return;
+    }
+    respond(on, request_of_query(head.path.substr(method_prefix.size()), head.query), in_us);
+}
+
+io::task<> server::answer_post(http::exchange* on) {
+    const std::int64_t in_us = state_.now_us();
+    const auto body = co_await on->read_body();
+    // Without a response, the HTTP server sends the one that fits the error.
+    if (!body) co_return;
+    read_request read = request_of_json(*body);
+    const std::string_view path = on->request().path;
+    const std::string_view named = path.size() > method_prefix.size() ? path.substr(method_prefix.size()) : "";
+    if (read.what && !named.empty() && named != read.what->method->name) {
+        read.what = std::unexpected(api_error(error_code::bad_request, {}, "the path names another method"));
+    }
+    respond(on, read, in_us);
+}
+
+}  // namespace corro::api

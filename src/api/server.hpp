@@ -1,0 +1,123 @@
+// The API's server: JSON-RPC over WebSocket and HTTP, for a venue that it follows by its feeds.
+//
+//     /ws/api/v2             WebSocket
+//     /api/v2                POST: a request of JSON-RPC as the body
+//     /api/v2/public/...     GET with a query, or POST as above
+//     /api/v2/openapi.json   the description of the methods
+//
+// It is a client of the venue: it joins each feed like any subscriber. So a slow or hostile web client costs this
+// server something, and the venue nothing. Without its feeds it answers system_maintenance; when they are back, books
+// continue with the differences.
+//
+// Limits:  api/limits.hpp. Threads: one context. Source: docs/spec/api.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/address_credits.hpp"
+#include "api/api_state.hpp"
+#include "api/web_session.hpp"
+#include "client/feed_session.hpp"
+#include "http/router.hpp"
+#include "http/server.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/net/tcp.hpp"
+#include "io/sync/event.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/task.hpp"
+#include "websocket/connection.hpp"
+
+namespace corro::api {
+
+/// The ports of a feed.
+struct feed_address {
+    io::endpoint feed;
+    io::endpoint snapshots;
+};
+
+struct server_options {
+    server_options() noexcept {}
+
+    /// One per partition of the venue.
+    std::vector<feed_address> feeds;
+    /// The pages that may connect from a browser, beside those of the server's own host: "https://venue.example".
+    std::vector<std::string> origins;
+    std::string currency = "USD";
+    bool is_test = false;
+    std::size_t connections_per_address_max = api::connections_per_address_max;
+};
+
+struct server_statistics {
+    std::size_t connections_now = 0;
+    std::size_t sessions_now = 0;  ///< WebSockets
+    std::size_t channels_now = 0;
+    std::uint64_t http_requests = 0;
+    std::uint64_t notifications = 0;
+    std::uint64_t left_out = 0;      ///< notifications that slow clients did not get
+    std::uint64_t refused = 0;       ///< connections
+    std::uint64_t feeds_joined = 0;  ///< how often a feed was joined by a snapshot
+};
+
+class server {
+ public:
+    /// @param port  Listens already.
+    server(io::context& on, io::tcp_acceptor port, server_options options);
+    server(const server&) = delete;
+    server& operator=(const server&) = delete;
+
+    /// Serves until `close`. @suspend Until then. @cancel Ends all connections.
+    [[nodiscard]] io::task<> run();
+    /// Starts to shut down: clients are disconnected with "going away".
+    void close() noexcept;
+
+    [[nodiscard]] io::endpoint where() const noexcept { return where_; }
+    /// Whether all feeds are joined.
+    [[nodiscard]] bool is_joined() const noexcept { return state_.is_joined(); }
+    [[nodiscard]] const market_view& markets() const noexcept { return state_.markets; }
+    [[nodiscard]] server_statistics statistics() const noexcept;
+
+ private:
+    struct followed_feed {
+        feed_address address;
+        std::unique_ptr<client::feed_session> session;
+        bool contradicts = false;  ///< the feed does not fit the books, which a snapshot must replace
+    };
+    class counted_connection;
+
+    [[nodiscard]] io::task<> follow(std::size_t index);
+    [[nodiscard]] io::task<bool> join(followed_feed& feed);
+    [[nodiscard]] io::task<bool> resume(followed_feed& feed);
+    [[nodiscard]] io::task<> pass_on(followed_feed& feed);
+    [[nodiscard]] io::task<> publish_every(channel_interval interval, std::chrono::milliseconds length);
+
+    [[nodiscard]] io::task<> accept_all(io::task_scope* connections);
+    [[nodiscard]] io::task<> serve(io::tcp_stream stream, counted_connection counted);
+    void add_routes();
+    [[nodiscard]] io::task<> serve_socket(http::exchange* on);
+    [[nodiscard]] io::task<> answer_post(http::exchange* on);
+    [[nodiscard]] io::task<> answer_get(http::exchange* on);
+    [[nodiscard]] io::task<> describe_methods(http::exchange* on);
+    void respond(http::exchange* on, const read_request& read, std::int64_t in_us);
+    void respond_json(http::exchange* on, unsigned status, std::string_view text) const;
+
+    api_state state_;
+    server_options options_;
+    io::tcp_acceptor port_;
+    io::endpoint where_;
+    std::vector<followed_feed> feeds_;
+    http::router router_;
+    http::server http_;
+    address_credits addresses_;
+    std::vector<web_session*> sessions_;
+    io::manual_event closed_;
+    std::uint64_t refused_count_ = 0;
+    std::uint64_t joined_count_ = 0;
+    bool closing_ = false;
+};
+
+}  // namespace corro::api

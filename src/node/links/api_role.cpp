@@ -1,0 +1,67 @@
+#include "node/links/api_role.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "io/task/scope.hpp"
+#include "node/venue/ports.hpp"
+
+namespace corro::node {
+namespace {
+
+api::server_options options_of(const configuration& c, std::vector<api::feed_address> feeds) {
+    api::server_options o;
+    o.feeds = std::move(feeds);
+    o.origins = c.api_origins;
+    o.currency = c.api_currency;
+    o.is_test = c.keys_are_public;
+    o.connections_per_address_max = c.api_connections_per_address_max;
+    return o;
+}
+
+}  // namespace
+
+api_role::api_role(io::context& context, const configuration& c, std::vector<api::feed_address> feeds)
+    : context_(context),
+      server_(context, open_port(context, c.api_listen, place_of(c, "api.listen")), options_of(c, std::move(feeds))),
+      metrics_(
+          context, [this](telemetry::metrics_page& page) { collect(page); },
+          [this] { return std::string(server_.is_joined() ? "" : "The venue's feed is not connected."); }) {
+    if (c.metrics_listen.empty()) return;
+    metrics_port_ = open_port(context, c.metrics_listen, place_of(c, "metrics.listen"));
+    metrics_endpoint_ = *metrics_port_.local_endpoint();
+}
+
+void api_role::collect(telemetry::metrics_page& page) const {
+    const api::server_statistics s = server_.statistics();
+    page.gauge("corro_upstream_joined", "1 when the venue's feed has been joined.", server_.is_joined() ? 1 : 0);
+    page.gauge("corro_api_connections", "Connections to the API.", static_cast<double>(s.connections_now));
+    page.gauge("corro_api_sessions", "WebSockets of the API.", static_cast<double>(s.sessions_now));
+    page.gauge("corro_api_channels", "Channels with subscribers.", static_cast<double>(s.channels_now));
+    page.counter("corro_api_http_requests_total", "HTTP requests to the API.", s.http_requests);
+    page.counter("corro_api_notifications_total", "Notifications to subscribers of channels.", s.notifications);
+    page.counter("corro_api_left_out_total", "Notifications that slow subscribers did not get.", s.left_out);
+    page.counter("corro_api_refused_total", "Connections over a limit.", s.refused);
+    page.counter("corro_api_joined_total", "Snapshots with which feeds were joined.", s.feeds_joined);
+}
+
+io::task<void> api_role::run() {
+    io::task_scope measuring(context_);
+    if (metrics_endpoint_) measuring.spawn(metrics_.serve(std::move(metrics_port_)));
+    co_await server_.run();
+    metrics_.close();
+    co_await measuring.join();
+}
+
+api::feed_address feed_address_of(io::endpoint feed, io::endpoint snapshots) noexcept {
+    const auto reachable = [](io::endpoint at) {
+        const bool is_any = std::ranges::all_of(at.address(), [](std::uint8_t b) { return b == 0; });
+        if (!is_any) return at;
+        return at.family() == io::address_family::ipv6 ? io::endpoint::loopback_ipv6(at.port())
+                                                       : io::endpoint::loopback(at.port());
+    };
+    return api::feed_address{reachable(feed), reachable(snapshots)};
+}
+
+}  // namespace corro::node

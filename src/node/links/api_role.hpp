@@ -1,0 +1,52 @@
+// The API as a process, or as a thread beside a venue: JSON-RPC over WebSocket and HTTP, fed by the venue's feeds.
+//
+// There may be any number of them. When a connection to the venue breaks it retries until the venue is back; requests
+// get system_maintenance meanwhile.
+//
+// Threads: one context. Limits: api/limits.hpp.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "api/server.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/net/tcp.hpp"
+#include "io/task/task.hpp"
+#include "node/configuration/configuration.hpp"
+#include "telemetry/metrics.hpp"
+
+namespace corro::node {
+
+class api_role {
+ public:
+    /// Opens the ports: api.listen, and metrics.listen unless it is empty.
+    /// @param feeds  The venue's, one per partition.
+    /// @throws std::system_error, configuration_error.
+    api_role(io::context& context, const configuration& configuration, std::vector<api::feed_address> feeds);
+
+    /// Serves until `close`. @suspend Until then. @cancel Ends all connections.
+    [[nodiscard]] io::task<void> run();
+    /// Starts to shut down.
+    void close() noexcept { server_.close(); }
+
+    [[nodiscard]] io::endpoint where() const noexcept { return server_.where(); }
+    [[nodiscard]] const api::server& server() const noexcept { return server_; }
+    /// Nothing without a metrics port.
+    [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return metrics_endpoint_; }
+
+ private:
+    void collect(telemetry::metrics_page& page) const;
+
+    io::context& context_;
+    api::server server_;
+    telemetry::metrics_server metrics_;
+    io::tcp_acceptor metrics_port_;
+    std::optional<io::endpoint> metrics_endpoint_;
+};
+
+/// The addresses at which a client on this machine reaches the ports of a venue's feed.
+[[nodiscard]] api::feed_address feed_address_of(io::endpoint feed, io::endpoint snapshots) noexcept;
+
+}  // namespace corro::node

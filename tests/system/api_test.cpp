@@ -1,0 +1,607 @@
+// The API beside a venue in a world in memory: virtual time, a network in memory. Clients by WebSocket have the venue's
+// books, whatever happens to the connections; clients that break a rule or do not read are disconnected.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/json_value.hpp"
+#include "client/order_session.hpp"
+#include "client/trader.hpp"
+#include "exchange_fixture.hpp"
+#include "http/client.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/sync/remote_event.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/with_timeout.hpp"
+#include "node/links/api_role.hpp"
+#include "node/venue/venue_fixture.hpp"
+#include "sim/world.hpp"
+#include "websocket/connection.hpp"
+
+namespace corro {
+namespace {
+
+using namespace std::chrono_literals;
+using api::json_value;
+using domain::side;
+
+io::task<void> serve_until(node::venue* venue, io::remote_event* ends) {
+    io::task_scope serving(co_await io::this_context());
+    serving.spawn(venue->run());
+    static_cast<void>(co_await ends->wait());
+    venue->close();
+    co_await serving.join();
+}
+
+/// A venue on a context of the world, while it lives.
+class living_venue {
+ public:
+    living_venue(sim::world& world, const node::configuration& c)
+        : context_(io::context_options(world.machine())), venue_(context_, c), ends_(context_), serving_(context_) {
+        serving_.spawn(serve_until(&venue_, &ends_));
+    }
+    ~living_venue() {
+        ends_.set();
+        io::block_on(context_, serving_.join());
+    }
+    living_venue(const living_venue&) = delete;
+    living_venue& operator=(const living_venue&) = delete;
+    [[nodiscard]] const node::venue& operator*() const noexcept { return venue_; }
+    [[nodiscard]] const node::venue* operator->() const noexcept { return &venue_; }
+
+ private:
+    io::context context_;
+    node::testing::started_venue venue_;
+    io::remote_event ends_;
+    io::task_scope serving_;
+};
+
+/// The API on another context.
+class living_api {
+ public:
+    living_api(sim::world& world, node::configuration c, io::endpoint feed, io::endpoint snapshots)
+        : context_(io::context_options(world.machine())), ends_(context_), serving_(context_) {
+        c.api_listen = "127.0.0.1:0";
+        role_ = std::make_unique<node::api_role>(
+            context_, c, std::vector<api::feed_address>{node::feed_address_of(feed, snapshots)});
+        serving_.spawn(run(this));
+    }
+    ~living_api() {
+        ends_.set();
+        io::block_on(context_, serving_.join());
+        EXPECT_EQ(role_->server().statistics().sessions_now, 0U);
+        EXPECT_EQ(role_->server().statistics().connections_now, 0U);
+        EXPECT_EQ(role_->server().statistics().channels_now, 0U);
+    }
+    living_api(const living_api&) = delete;
+    living_api& operator=(const living_api&) = delete;
+    [[nodiscard]] const node::api_role* operator->() const noexcept { return role_.get(); }
+
+ private:
+    static io::task<void> run(living_api* self) {
+        io::task_scope serving(self->context_);
+        serving.spawn(self->role_->run());
+        static_cast<void>(co_await self->ends_.wait());
+        self->role_->close();
+        co_await serving.join();
+    }
+
+    io::context context_;
+    std::unique_ptr<node::api_role> role_;
+    io::remote_event ends_;
+    io::task_scope serving_;
+};
+
+io::task<void> trade(io::endpoint venue, std::uint32_t session_number, int requests_count) {
+    client::credentials who = testing::who(1, session_number);
+    who.cancel_on_disconnect = false;
+    auto session = co_await client::order_session::log_on(venue, who);
+    if (!session) {
+        ADD_FAILURE() << session.error().message();
+        co_return;
+    }
+    std::vector<domain::instrument> instruments;
+    (*session)->instruments().for_each([&](const domain::instrument& i) { instruments.push_back(i); });
+    client::trader trader(client::trader_options(), instruments, {domain::price_ticks{9'000}, domain::price_ticks{200}},
+                          session_number * 1'000'000, session_number);
+    for (int i = 0; i < requests_count; ++i) {
+        if ((*session)->send(trader.next_request()) == 0) co_return;
+        bool answered = false;
+        while (!answered) {
+            const auto answer = co_await (*session)->next();
+            if (!answer || answer->reject) co_return;
+            answered = trader.on_event(answer->event);
+        }
+        static_cast<void>(co_await io::sleep_for(3ms));
+    }
+    static_cast<void>(co_await (*session)->log_out());
+}
+
+/// A client of the API.
+class web_client {
+ public:
+    [[nodiscard]] io::task<bool> connect(io::endpoint at) {
+        auto stream = co_await io::tcp_stream::connect(co_await io::this_context(), at);
+        if (!stream) co_return false;
+        auto opened = co_await websocket::connect(io::any_stream(std::move(*stream)), at.to_string(), "/ws/api/v2",
+                                                  websocket::connection_options());
+        if (!opened) co_return false;
+        peer_ = std::move(*opened);
+        co_return true;
+    }
+
+    /// The next message; an empty value at the end.
+    [[nodiscard]] io::task<json_value> next() {
+        const auto message = co_await peer_->receive();
+        if (!message) co_return json_value();
+        auto parsed = api::parse_json(message->text());
+        if (!parsed) ADD_FAILURE() << message->text();
+        co_return parsed ? std::move(*parsed) : json_value();
+    }
+
+    /// Sends a request and waits for its response. Notifications before it are applied.
+    [[nodiscard]] io::task<json_value> call(std::string method, std::string params) {
+        const std::string id = std::to_string(++last_id_);
+        const std::error_code error = co_await peer_->send_text(R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":")" +
+                                                                method + R"(","params":)" + params + "}");
+        if (error) co_return json_value();
+        while (true) {
+            json_value v = co_await next();
+            if (v.kind == api::json_kind::null) co_return v;
+            const json_value* const of = v.find("id");
+            if (of != nullptr && of->text == id) co_return v;
+            take(v);
+        }
+    }
+
+    /// Takes notifications for this long.
+    [[nodiscard]] io::task<void> listen(std::chrono::nanoseconds length) {
+        io::context& here = co_await io::this_context();
+        const io::steady_time end = here.now() + length;
+        while (here.now() < end) {
+            const auto got = co_await io::with_timeout(end - here.now(), next());
+            if (!got || got->kind == api::json_kind::null) co_return;
+            take(*got);
+        }
+    }
+
+    void take(const json_value& v) {
+        const json_value* const params = v.find("params");
+        if (params == nullptr) return;
+        if (v.find("method")->text == "heartbeat") {
+            ++(params->find("type")->text == "heartbeat" ? heartbeats : test_requests);
+            return;
+        }
+        const std::string& channel = params->find("channel")->text;
+        const json_value& data = *params->find("data");
+        ++notifications;
+        if (channel.starts_with("trades.")) {
+            trades += data.items.size();
+            return;
+        }
+        if (!channel.starts_with("book.")) return;
+        book& into = books[channel];
+        if (data.find("type")->text == "snapshot") {
+            into = book();
+        } else if (data.find("prev_change_id")->text != into.change_id) {
+            ++gaps;
+        }
+        into.change_id = data.find("change_id")->text;
+        for (const char* name : {"bids", "asks"}) {
+            for (const json_value& each : data.find(name)->items) {
+                auto& levels = into.levels[name[0] == 'b' ? 0 : 1];
+                const std::int64_t price = *api::scaled_integer(each.items[1].text, 9);
+                if (each.items[0].text == "delete") {
+                    levels.erase(price);
+                } else {
+                    levels[price] = static_cast<std::uint64_t>(*api::scaled_integer(each.items[2].text, 0));
+                }
+            }
+        }
+    }
+
+    /// Whether the book of a channel is the venue's.
+    [[nodiscard]] bool has_book(const std::string& channel, const node::venue& venue, std::uint32_t id) {
+        const auto& published = *venue.book(domain::instrument_id{id});
+        for (const side s : {side::buy, side::sell}) {
+            std::map<std::int64_t, std::uint64_t> levels;
+            for (const auto& level : published.levels(s)) {
+                levels[level.price.value * 250'000'000] = level.quantity.value;
+            }
+            if (levels.empty() || levels != books[channel].levels[static_cast<std::size_t>(s)]) return false;
+        }
+        return true;
+    }
+
+    [[nodiscard]] websocket::connection& peer() noexcept { return *peer_; }
+
+    struct book {
+        std::string change_id;
+        std::array<std::map<std::int64_t, std::uint64_t>, 2> levels;
+    };
+    std::map<std::string, book> books;
+    std::uint64_t notifications = 0;
+    std::uint64_t trades = 0;
+    std::uint64_t gaps = 0;
+    int heartbeats = 0;
+    int test_requests = 0;
+
+ private:
+    std::unique_ptr<websocket::connection> peer_;
+    std::uint64_t last_id_ = 0;
+};
+
+/// A world with a venue, its API, and a context for clients.
+class api_world : public ::testing::Test {
+ protected:
+    api_world() {
+        configuration_.busy_poll = 0us;
+        venue_ = std::make_unique<living_venue>(world_, configuration_);
+        api_ = std::make_unique<living_api>(world_, configuration_, (*venue_)->feed_endpoint(),
+                                            (*venue_)->snapshot_endpoint());
+    }
+
+    /// Runs work of clients; beside it `also`, until both have ended.
+    void play(io::task<void> work) { io::block_on(clients_, std::move(work)); }
+
+    sim::world world_{17};
+    node::configuration configuration_ = testing::small_venue();
+    std::unique_ptr<living_venue> venue_;
+    std::unique_ptr<living_api> api_;
+    io::context clients_{io::context_options(world_.machine())};
+};
+
+const std::string all_channels =
+    R"({"channels":["book.ONE.raw","book.ONE.100ms","book.ONE.agg2","book.TWO.raw","book.TWO.100ms",)"
+    R"("trades.ONE.raw","ticker.TWO.agg2","book.NONE.raw","nonsense"]})";
+
+io::task<bool> subscribe(web_client* c, io::endpoint at) {
+    const bool is_open = co_await c->connect(at);
+    EXPECT_TRUE(is_open);
+    if (!is_open) co_return false;
+    const json_value subscribed = co_await c->call("public/subscribe", all_channels);
+    const json_value* const names = subscribed.find("result");
+    EXPECT_TRUE(names != nullptr && names->items.size() == 7) << "two of the channels do not exist";
+    co_return names != nullptr;
+}
+
+void expect_the_venues_books(web_client& c, const node::venue& venue) {
+    for (const char* interval : {"raw", "100ms", "agg2"}) {
+        EXPECT_TRUE(c.has_book(std::string("book.ONE.") + interval, venue, 1)) << interval;
+    }
+    EXPECT_TRUE(c.has_book("book.TWO.raw", venue, 2));
+    EXPECT_TRUE(c.has_book("book.TWO.100ms", venue, 2));
+    EXPECT_EQ(c.gaps, 0U);
+}
+
+io::task<void> follow_a_market(const node::venue* venue, io::endpoint at) {
+    io::context& here = co_await io::this_context();
+    static_cast<void>(co_await io::sleep_for(1s));
+    web_client early;
+    web_client late;
+    const bool is_early = co_await subscribe(&early, at);
+    if (!is_early) co_return;
+    io::task_scope beside(here);
+    beside.spawn(trade(venue->order_entry_endpoint(), 1, 400));
+    co_await early.listen(700ms);
+    const bool is_late = co_await subscribe(&late, at);
+    if (!is_late) co_return;
+    beside.spawn(late.listen(6s));
+    co_await early.listen(6s);
+    co_await beside.join();
+    expect_the_venues_books(early, *venue);
+    expect_the_venues_books(late, *venue);
+    EXPECT_GT(early.trades, 10U);
+    EXPECT_GT(early.notifications, 400U);
+    EXPECT_LT(late.notifications, early.notifications);
+
+    // The same by a question.
+    const json_value asked = co_await early.call("public/get_order_book", R"({"instrument_name":"ONE","depth":10000})");
+    const json_value& result = *asked.find("result");
+    EXPECT_EQ(result.find("change_id")->text, early.books["book.ONE.raw"].change_id);
+    EXPECT_EQ(result.find("bids")->items.size(), early.books["book.ONE.raw"].levels[0].size());
+    EXPECT_EQ(result.find("asks")->items.size(), early.books["book.ONE.raw"].levels[1].size());
+    const json_value ended =
+        co_await early.call("public/unsubscribe", R"({"channels":["book.ONE.raw","book.TWO.agg2"]})");
+    EXPECT_EQ(ended.find("result")->items.size(), 1U);
+    static_cast<void>(co_await early.peer().close());
+    static_cast<void>(co_await late.peer().close());
+}
+
+TEST_F(api_world, clients_have_the_venues_books_in_every_interval) {
+    play(follow_a_market(&**venue_, (*api_)->where()));
+}
+
+io::task<void> keep_beating(io::endpoint at) {
+    web_client c;
+    const bool is_open = co_await c.connect(at);
+    EXPECT_TRUE(is_open);
+    if (!is_open) co_return;
+    const json_value set = co_await c.call("public/set_heartbeat", R"({"interval":10})");
+    EXPECT_EQ(set.find("result")->text, "ok");
+    // A client that answers each test request stays on for hours.
+    for (int k = 0; k < 1'000; ++k) {
+        const int before = c.test_requests;
+        co_await c.listen(10s);
+        if (c.test_requests == before) continue;
+        const json_value tested = co_await c.call("public/test", "{}");
+        EXPECT_EQ(tested.find("result")->find("version")->text, "2.0.0");
+    }
+    EXPECT_GT(c.heartbeats, 900);
+    EXPECT_GT(c.test_requests, 100);
+    // One that does not is disconnected within two intervals.
+    io::context& here = co_await io::this_context();
+    const io::steady_time begin = here.now();
+    co_await c.listen(1h);
+    EXPECT_LE(here.now() - begin, 31s);
+    EXPECT_EQ(c.peer().peer_code(), websocket::close_code::policy_violation);
+    EXPECT_EQ(c.peer().peer_reason(), "no answer to test_request");
+}
+
+TEST_F(api_world, a_client_with_heartbeats_stays_on_as_long_as_it_answers_test_requests) {
+    play(keep_beating((*api_)->where()));
+}
+
+io::task<void> ask_too_much(io::endpoint at) {
+    web_client c;
+    const bool is_open = co_await c.connect(at);
+    EXPECT_TRUE(is_open);
+    if (!is_open) co_return;
+    int answered = 0;
+    json_value last;
+    for (int k = 0; k < 200; ++k) {
+        last = co_await c.call("public/get_time", "{}");
+        if (last.find("result") == nullptr) break;
+        ++answered;
+    }
+    EXPECT_GE(answered, 100);
+    EXPECT_LE(answered, 110) << "some credits have come back meanwhile";
+    if (last.find("error") == nullptr) {
+        ADD_FAILURE() << "no error";
+        co_return;
+    }
+    EXPECT_EQ(last.find("error")->find("code")->text, "10028");
+    const json_value end = co_await c.next();
+    EXPECT_EQ(end.kind, api::json_kind::null);
+    EXPECT_EQ(c.peer().peer_code(), websocket::close_code::policy_violation);
+    // At a pace below the refill it may ask forever.
+    web_client slow;
+    const bool is_again = co_await slow.connect(at);
+    EXPECT_TRUE(is_again);
+    for (int k = 0; is_again && k < 2'000; ++k) {
+        const json_value told = co_await slow.call("public/get_time", "{}");
+        EXPECT_NE(told.find("result"), nullptr);
+        if (told.find("result") == nullptr) break;
+        static_cast<void>(co_await io::sleep_for(51ms));
+    }
+}
+
+TEST_F(api_world, a_client_without_credits_is_told_and_disconnected) {
+    play(ask_too_much((*api_)->where()));
+}
+
+/// Subscribes to a raw book, and does not read for a while.
+io::task<void> be_slow(const node::venue* venue, io::endpoint at) {
+    web_client c;
+    const bool is_open = co_await subscribe(&c, at);
+    if (!is_open) co_return;
+    co_await trade(venue->order_entry_endpoint(), 2, 3'000);
+    co_await c.listen(3s);
+    EXPECT_TRUE(c.has_book("book.ONE.raw", *venue, 1) || !c.peer().is_open());
+    c.peer().abort();
+}
+
+io::task<void> be_quick_beside_a_slow_one(const node::venue* venue, io::endpoint at) {
+    static_cast<void>(co_await io::sleep_for(1s));
+    web_client quick;
+    const bool is_open = co_await subscribe(&quick, at);
+    if (!is_open) co_return;
+    io::task_scope beside(co_await io::this_context());
+    beside.spawn(be_slow(venue, at));
+    co_await quick.listen(30s);
+    co_await beside.join();
+    expect_the_venues_books(quick, *venue);
+    static_cast<void>(co_await quick.peer().close());
+}
+
+TEST_F(api_world, a_client_that_does_not_read_slows_nobody) {
+    play(be_quick_beside_a_slow_one(&**venue_, (*api_)->where()));
+}
+
+/// The API's state, as `public/status` says.
+io::task<std::string> locked(web_client* c) {
+    const json_value told = co_await c->call("public/status", "{}");
+    const json_value* const result = told.find("result");
+    co_return result == nullptr ? "" : result->find("locked")->text;
+}
+
+io::task<void> subscribe_and_trade(const node::venue* venue, io::endpoint at, web_client* c) {
+    static_cast<void>(co_await io::sleep_for(1s));
+    const bool is_open = co_await subscribe(c, at);
+    if (!is_open) co_return;
+    io::task_scope beside(co_await io::this_context());
+    beside.spawn(trade(venue->order_entry_endpoint(), 1, 300));
+    co_await c->listen(4s);
+    co_await beside.join();
+    expect_the_venues_books(*c, *venue);
+}
+
+io::task<void> see_it_gone(web_client* c) {
+    co_await c->listen(2s);
+    const std::string state = co_await locked(c);
+    EXPECT_EQ(state, "true");
+    const json_value refused = co_await c->call("public/ticker", R"({"instrument_name":"ONE"})");
+    const json_value* const error = refused.find("error");
+    EXPECT_TRUE(error != nullptr && error->find("code")->text == "11051");
+}
+
+io::task<void> trade_on(const node::venue* venue, web_client* c) {
+    io::task_scope beside(co_await io::this_context());
+    beside.spawn(trade(venue->order_entry_endpoint(), 3, 300));
+    co_await c->listen(5s);
+    co_await beside.join();
+    const std::string state = co_await locked(c);
+    EXPECT_EQ(state, "false");
+    expect_the_venues_books(*c, *venue);
+    static_cast<void>(co_await c->peer().close());
+}
+
+TEST(api_and_restarts, books_go_on_when_the_venue_comes_back) {
+    sim::world world(23);
+    node::configuration c = testing::small_venue();
+    c.busy_poll = 0us;
+    c.journal_directory = "/var/corro/journal";
+    c.feed_listen = "127.0.0.1:7102";
+    c.snapshot_listen = "127.0.0.1:7103";
+    io::context clients{io::context_options(world.machine())};
+    auto venue = std::make_unique<living_venue>(world, c);
+    living_api api(world, c, (*venue)->feed_endpoint(), (*venue)->snapshot_endpoint());
+    web_client client;
+    io::block_on(clients, subscribe_and_trade(&**venue, api->where(), &client));
+    const std::uint64_t before = client.notifications;
+    venue.reset();
+    io::block_on(clients, see_it_gone(&client));
+    venue = std::make_unique<living_venue>(world, c);
+    io::block_on(clients, trade_on(&**venue, &client));
+    EXPECT_GT(client.notifications, before + 300);
+    EXPECT_EQ(api->server().statistics().feeds_joined, 1U) << "the feed continues where it has ended";
+}
+
+TEST(api_and_restarts, books_go_on_with_the_differences_when_the_feed_has_to_be_joined_again) {
+    sim::world world(29);
+    node::configuration c = testing::small_venue();
+    c.busy_poll = 0us;
+    c.feed_listen = "127.0.0.1:7102";
+    c.snapshot_listen = "127.0.0.1:7103";
+    io::context clients{io::context_options(world.machine())};
+    auto venue = std::make_unique<living_venue>(world, c);
+    living_api api(world, c, (*venue)->feed_endpoint(), (*venue)->snapshot_endpoint());
+    web_client client;
+    io::block_on(clients, subscribe_and_trade(&**venue, api->where(), &client));
+    // Without a journal the next venue begins with empty books and message 1.
+    venue = nullptr;
+    venue = std::make_unique<living_venue>(world, c);
+    io::block_on(clients, trade_on(&**venue, &client));
+    EXPECT_EQ(api->server().statistics().feeds_joined, 2U);
+}
+
+struct response {
+    unsigned status = 0;
+    std::string type;
+    std::string allowed_origin;
+    std::string body;
+};
+
+io::task<void> get(io::endpoint at, http::method method, std::string target, std::string body, std::string origin,
+                   response* into) {
+    auto stream = co_await io::tcp_stream::connect(co_await io::this_context(), at);
+    if (!stream) {
+        ADD_FAILURE() << "not connected";
+        co_return;
+    }
+    std::string text(http::name_of(method));
+    text += " " + target + " HTTP/1.1\r\nHost: venue\r\nConnection: close\r\n";
+    if (!origin.empty()) text += "Origin: " + origin + "\r\n";
+    if (method == http::method::post) text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
+    text += "\r\n" + body;
+    const io::io_result sent = co_await stream->write_all(std::as_bytes(std::span(text.data(), text.size())));
+    EXPECT_FALSE(sent.error);
+    std::string whole;
+    std::string part(16 * 1024, '\0');
+    while (true) {
+        const io::io_result got = co_await stream->read_some(std::as_writable_bytes(std::span(part)));
+        whole.append(part, 0, got.bytes);
+        if (got.error) break;
+    }
+    const std::size_t end = whole.find("\r\n\r\n");
+    if (end == std::string::npos) {
+        ADD_FAILURE() << whole;
+        co_return;
+    }
+    into->status = static_cast<unsigned>(std::stoul(whole.substr(9, 3)));
+    into->body = whole.substr(end + 4);
+    const auto field = [&whole, end](const std::string& name) {
+        const std::size_t begin = whole.find("\r\n" + name + ": ");
+        if (begin == std::string::npos || begin > end) return std::string();
+        const std::size_t from = begin + name.size() + 4;
+        return whole.substr(from, whole.find("\r\n", from) - from);
+    };
+    into->type = field("Content-Type");
+    into->allowed_origin = field("Access-Control-Allow-Origin");
+}
+
+TEST_F(api_world, http_has_the_same_methods_and_statuses_for_errors) {
+    const auto ask = [this](http::method method, std::string target, std::string body = "", std::string origin = "") {
+        response got;
+        play(get((*api_)->where(), method, std::move(target), std::move(body), std::move(origin), &got));
+        return got;
+    };
+    play([]() -> io::task<void> { static_cast<void>(co_await io::sleep_for(1s)); }());
+    const response time = ask(http::method::get, "/api/v2/public/get_time");
+    EXPECT_EQ(time.status, 200U);
+    EXPECT_EQ(time.type, "application/json");
+    EXPECT_TRUE(time.body.starts_with(R"({"jsonrpc":"2.0","result":)")) << time.body;
+    const response ticker = ask(http::method::get, "/api/v2/public/ticker?instrument_name=ONE");
+    EXPECT_NE(ticker.body.find(R"("instrument_name":"ONE")"), std::string::npos) << ticker.body;
+    const std::string by_body =
+        R"({"jsonrpc":"2.0","id":"x","method":"public/ticker","params":{"instrument_name":"TWO"}})";
+    for (const char* path : {"/api/v2", "/api/v2/public/ticker"}) {
+        const response posted = ask(http::method::post, path, by_body);
+        EXPECT_EQ(posted.status, 200U) << path;
+        EXPECT_TRUE(posted.body.starts_with(R"({"jsonrpc":"2.0","id":"x","result":{"instrument_name":"TWO")"))
+            << posted.body;
+    }
+    struct refused {
+        http::method method;
+        std::string target;
+        std::string body;
+        unsigned status;
+        std::string code;
+    };
+    const std::vector<refused> all{
+        {http::method::get, "/api/v2/public/nothing", "", 400, "-32601"},
+        {http::method::get, "/api/v2/public/ticker", "", 400, "-32000"},
+        {http::method::get, "/api/v2/public/ticker?instrument_name=THREE", "", 400, "10020"},
+        {http::method::get, "/api/v2/public/subscribe?channels=book.ONE.raw", "", 400, "10030"},
+        {http::method::get, "/api/v2/public/test?expected_result=exception", "", 500, "11094"},
+        {http::method::post, "/api/v2/public/test", by_body, 400, "11050"},
+        {http::method::post, "/api/v2", "{", 400, "-32700"},
+        {http::method::post, "/api/v2", std::string(40'000, ' '), 413, "-32600"},
+    };
+    for (const refused& each : all) {
+        const response got = ask(each.method, each.target, each.body);
+        EXPECT_EQ(got.status, each.status) << each.target << " " << got.body;
+        EXPECT_NE(got.body.find("\"code\":" + each.code + ","), std::string::npos) << each.target << " " << got.body;
+    }
+    EXPECT_EQ(ask(http::method::post, "/api/v2", std::string(100'000, ' ')).status, 413U);
+    EXPECT_EQ(ask(http::method::get, "/api/v3/public/test").status, 404U);
+    EXPECT_EQ(ask(http::method::del, "/api/v2/public/test").status, 405U);
+    EXPECT_EQ(ask(http::method::get, "/ws/api/v2").status, 426U);
+    EXPECT_NE(ask(http::method::get, "/api/v2/openapi.json").body.find("\"openapi\":\"3.0.3\""), std::string::npos);
+    EXPECT_EQ(ask(http::method::get, "/api/v2/public/test", "", "https://evil.example").allowed_origin, "");
+    // The credits of an address: a burst of requests uses them up.
+    response last;
+    int answered = 0;
+    for (; answered < 200; ++answered) {
+        last = ask(http::method::get, "/api/v2/public/get_time");
+        if (last.status != 200) break;
+    }
+    EXPECT_LT(answered, 150);
+    EXPECT_EQ(last.status, 429U);
+    EXPECT_NE(last.body.find("\"code\":10028,"), std::string::npos) << last.body;
+}
+
+}  // namespace
+}  // namespace corro
