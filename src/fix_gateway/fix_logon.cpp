@@ -152,6 +152,7 @@ void fix_session::start(const fix::field_index& logon) {
     settings.side = fix::session_side::acceptor;
     settings.logon_timeout = shared_.options.logon_timeout;
     settings.checks_structure = true;
+    settings.scratch = &shared_.scratch;
     fix::session_identity& names = settings.identity;
     names.begin_string = logon.begin_string();
     names.sender_comp_id = shared_.fix.comp_id;

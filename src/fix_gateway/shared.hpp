@@ -13,6 +13,7 @@
 
 #include "domain/types.hpp"
 #include "fix/net/connection.hpp"
+#include "fix/session/session_scratch.hpp"
 #include "fix/session/signed_logon.hpp"
 #include "fix_gateway/reference_directory.hpp"
 #include "fix_gateway/symbols.hpp"
@@ -97,7 +98,8 @@ struct fix_shared {
     const gateway::answer_log& answers;
     gateway::gateway_statistics& statistics;
     session_names names;
-    fix::seen_logons seen;  ///< the signed Logons of the accounts
+    fix::seen_logons seen;         ///< the signed Logons of the accounts
+    fix::session_scratch scratch;  ///< of all sessions
     symbols instruments;
     reference_directory reference;
 };

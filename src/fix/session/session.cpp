@@ -23,8 +23,11 @@ std::int64_t nanoseconds(std::chrono::nanoseconds time) noexcept {
 session::session(session_settings settings, message_store& store)
     : settings_(std::move(settings)),
       store_(store),
-      room_(2 * message_bytes_max_default),
-      writer_(room_, settings_.identity.begin_string) {
+      own_scratch_(settings_.scratch == nullptr ? std::make_unique<session_scratch>() : nullptr),
+      scratch_(settings_.scratch == nullptr ? *own_scratch_ : *settings_.scratch),
+      message_(scratch_.message),
+      writer_(scratch_.room, settings_.identity.begin_string),
+      stored_(scratch_.stored) {
     if (settings_.checked_by != nullptr) validator_.emplace(settings_.checked_by);
 }
 
@@ -175,6 +178,7 @@ void session::emit(instant now) {
 // A new message must not overtake those that are sent again.
 void session::write_or_hold(std::uint64_t number, std::string_view message, bool is_stored, instant now) {
     if (!is_resending()) {
+        if (output_.empty() && own_scratch_ == nullptr) scratch_.lend(output_);
         output_.append(message);
         last_sent_ = now.steady;
         return;
@@ -208,6 +212,7 @@ void session::consume(std::size_t bytes) noexcept {
     if (output_begin_ != output_.size()) return;
     output_.clear();
     output_begin_ = 0;
+    if (own_scratch_ == nullptr) scratch_.take_back(output_);
 }
 
 void session::take_output(std::string* into) noexcept {

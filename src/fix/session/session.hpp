@@ -26,15 +26,16 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "fix/codec/field_index.hpp"
 #include "fix/codec/message_writer.hpp"
 #include "fix/dictionary/validator.hpp"
 #include "fix/session/message_store.hpp"
+#include "fix/session/session_scratch.hpp"
 #include "fix/session/settings.hpp"
 
 namespace corro::fix {
@@ -88,7 +89,7 @@ class session {
         return !kept_.empty() && kept_.begin()->first <= store_.next_received();
     }
 
-    /// The message that was taken last. Valid until the next one is taken.
+    /// The message that was taken last. Valid until the next one is taken, by any session with the same scratch.
     [[nodiscard]] const field_index& message() const noexcept { return message_; }
     /// The version of the application that the message belongs to, as "9" for FIX 5.0 SP2: its ApplVerID (1128), or
     /// else the DefaultApplVerID (1137) of the peer's Logon. Empty if the peer has sent neither.
@@ -217,8 +218,11 @@ class session {
     session_phase phase_ = session_phase::over;
     std::string why_;
 
+    std::unique_ptr<session_scratch> own_scratch_;  ///< if the settings have none
+    session_scratch& scratch_;
+
     // The message that was taken last.
-    field_index message_;
+    field_index& message_;
     std::string current_;  ///< its bytes, if it was kept
     std::optional<validator> validator_;
     std::string peers_version_;  ///< DefaultApplVerID (1137) of the peer's Logon
@@ -243,14 +247,13 @@ class session {
     std::int64_t closes_steady_ = 0;  ///< the same as it looked last
 
     // Sending.
-    std::vector<char> room_;
     message_writer writer_;
     std::string output_;
     std::size_t output_begin_ = 0;
     std::uint64_t resend_next_ = 1;
     std::uint64_t resend_last_ = 0;
     bool was_asked_again_ = false;  ///< while a resend was under way
-    field_index stored_;
+    field_index& stored_;
     std::uint64_t held_from_ = 0;                ///< the first number that waits for the end of a resend; 0: none
     std::map<std::uint64_t, std::string> held_;  ///< of those, the session's own messages
 };

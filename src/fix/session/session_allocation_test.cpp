@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "fix/codec/values.hpp"
 #include "fix/dictionary/test_dictionary.hpp"
 #include "fix/session/session.hpp"
+#include "fix/session/session_scratch.hpp"
 
 namespace {
 std::uint64_t allocations_count = 0;
@@ -90,6 +92,42 @@ TEST(fix_allocation, is_not_made_by_a_session_for_a_message_in_order) {
         EXPECT_EQ(allocations_count - before, 0U);
         EXPECT_EQ(orders, all.size());
     }
+}
+
+// Also when their outputs wait at the same time, after the first such time.
+TEST(fix_allocation, is_not_made_by_sessions_that_share_their_scratch) {
+    session_scratch shared;
+    std::vector<std::unique_ptr<memory_store>> stores;
+    std::vector<std::unique_ptr<session>> all;
+    const instant now{1'000, *timestamp_value("20261123-10:00:00")};
+    const std::string head = "|49=TW|52=20261123-10:00:00|56=ISLD|";
+    const auto take = [&](session& on, const std::string& bytes) {
+        return on.take(bytes, next_frame(bytes, message_bytes_max), now);
+    };
+    for (int i = 0; i < 3; ++i) {
+        session_settings settings;
+        settings.identity.sender_comp_id = "ISLD";
+        settings.identity.target_comp_id = "TW";
+        settings.scratch = &shared;
+        stores.push_back(std::make_unique<memory_store>(0));
+        all.push_back(std::make_unique<session>(settings, *stores.back()));
+        all.back()->begin(now);
+        ASSERT_EQ(take(*all.back(), testing::framed("35=A|34=1" + head + "98=0|108=30|")), taken::logon);
+        all.back()->accept_logon(now);
+    }
+    std::vector<std::string> tests;
+    for (int i = 2; i < 302; ++i) tests.push_back(testing::framed("35=1|34=" + std::to_string(i) + head + "112=x|"));
+    std::uint64_t before = 0;
+    for (std::size_t i = 0; i < tests.size(); ++i) {
+        if (i == 20) before = allocations_count;
+        for (const auto& each : all) {
+            take(*each, tests[i]);
+            // Most write at once, some wait for the others.
+            if (i % 4 != 0) each->consume(each->output().size());
+        }
+        for (const auto& each : all) each->consume(each->output().size());
+    }
+    EXPECT_EQ(allocations_count - before, 0U);
 }
 
 }  // namespace

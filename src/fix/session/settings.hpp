@@ -16,6 +16,8 @@
 
 namespace corro::fix {
 
+class session_scratch;
+
 /// Which end connects, and sends its Logon first.
 enum class session_side : std::uint8_t { acceptor, initiator };
 
@@ -70,6 +72,10 @@ struct session_settings {
     /// The dictionaries that the peer's messages are checked against; nullptr: the application checks them. May be
     /// shared by any number of sessions.
     std::shared_ptr<const validation> checked_by;
+    /// Memory for one message, shared with other sessions of the thread; outlives them. A message that was taken is
+    /// then valid until any of them takes another one, and one that is begun is sent before any of them begins another
+    /// one. nullptr: the session has its own.
+    session_scratch* scratch = nullptr;
 };
 
 }  // namespace corro::fix
