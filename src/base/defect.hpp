@@ -71,7 +71,11 @@
     X(missed_cancel_ended, "A cancel on disconnect that a full disk has refused counts as done")                       \
     X(merged_after_failure, "Answers of other partitions still leave when the journal of one has failed")              \
     X(half_lost_request_not_rejected, "A request to all partitions that a crash took from one of them is not rejected")\
-    X(returned_session_cancelled, "A session that came back in time still loses its orders after the grace period")
+    X(returned_session_cancelled, "A session that came back in time still loses its orders after the grace period")    \
+    X(fix_number_not_journaled, "One FIX session message in eight leaves without its number in the journal")           \
+    X(fix_resend_of_another_report, "One FIX report in 64 is sent again with the content of the report behind it")     \
+    X(fix_report_filled, "One FIX report in 64 becomes a gap fill when it is sent again")                              \
+    X(fix_possible_duplicate_not_marked, "FIX messages are sent again without PossDupFlag and OrigSendingTime")
 // clang-format on
 
 namespace corro::base {

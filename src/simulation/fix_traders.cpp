@@ -256,7 +256,10 @@ void fix_trader::on_reject(fix::session& on, fix::instant now) {
 void fix_trader::take(const fix::field_index& message, std::int64_t now) {
     const std::uint64_t number = number_in(message, fix::tag::msg_seq_num);
     std::string content = content_of(message);
-    if (is_asking_again_ && number <= known_until_) return take_again(number, content);
+    if (is_asking_again_ && number <= known_until_) {
+        check_mark(message, number);
+        return take_again(number, content);
+    }
     if (!contents_.emplace(number, std::move(content)).second) {
         return found_->add("R1", fmt::format("message {} of a FIX session came twice", number));
     }
@@ -269,6 +272,13 @@ void fix_trader::take(const fix::field_index& message, std::int64_t now) {
     if (type == "9") return answered(message.get(tag::cl_ord_id).value_or(""), now);
     if (type == "8") return take_report(message, now);
     found_->add("O1", fmt::format("a FIX session received a message of type {}", type));
+}
+
+/// What is sent again must be told from what is new.
+void fix_trader::check_mark(const fix::field_index& message, std::uint64_t number) {
+    const bool is_marked =
+        message.get(fix::tag::poss_dup_flag) == "Y" && message.get(fix::tag::orig_sending_time).has_value();
+    if (!is_marked) found_->add("R1", fmt::format("message {} of a FIX session was not marked as sent again", number));
 }
 
 void fix_trader::take_again(std::uint64_t number, const std::string& content) {

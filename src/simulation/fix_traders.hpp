@@ -150,6 +150,7 @@ class fix_trader final : public fix::application {
     std::uint64_t send(fix::session& on, fix::instant now, fix_request request);
 
     void take(const fix::field_index& message, std::int64_t now);
+    void check_mark(const fix::field_index& message, std::uint64_t number);
     void take_again(std::uint64_t number, const std::string& content);
     void take_business_reject(const fix::field_index& message, std::uint64_t number, std::int64_t now);
     void take_report(const fix::field_index& message, std::int64_t now);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/defect.hpp"
 #include "fix/codec/tags.hpp"
 #include "fix/session/session.hpp"
 
@@ -113,7 +114,9 @@ bool session::write_again(std::uint64_t number, std::string_view stored, instant
     const auto sent_at = timestamp_value(*original);
     const time_characters today = time_text(now, settings_.precision);
     const bool is_of_tomorrow = sent_at && *sent_at > now.wall;
-    write_header(stored_.message_type(), number, now, is_of_tomorrow ? today.view() : *original);
+    const std::string_view sent_first = is_of_tomorrow ? today.view() : *original;
+    write_header(stored_.message_type(), number, now,
+                 CORRO_DEFECT(fix_possible_duplicate_not_marked) ? std::string_view() : sent_first);
     for (const field& each : stored_.fields()) {
         if (!is_of_header(each.tag)) writer_.put(each.tag, stored_.value(each));
     }
