@@ -11,7 +11,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from wire_generator import cpp, dissector, schema, spec  # noqa: E402
+from wire_generator import cpp, dissector, python, schema, spec  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "schema" / "corro.xml"
@@ -29,6 +29,7 @@ def outputs(description):
         ROOT / "docs/spec/corro_binary.md": spec.page(
             description, SPECIFICATION.read_text(encoding="utf-8"), passage),
         DERIVED: spec.with_passage(DERIVED.read_text(encoding="utf-8"), MARK_OF_REQUESTS.name, passage),
+        ROOT / "python/corro/_wire.py": python.module(description),
         ROOT / "tools/wireshark/corro.lua": dissector.script(description),
     }
 

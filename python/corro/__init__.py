@@ -1,4 +1,4 @@
-"""Corro for Python: markets of agents in virtual time, the journals of a venue, and recorded order flow, as data frames.
+"""Corro for Python: markets of agents in virtual time, journals and recorded order flow as data frames, a client.
 
 >>> import corro
 >>> market = corro.Market("config/markets/calm.toml", seed=1)
@@ -9,6 +9,9 @@
 >>> day.book_at("2026-01-05T14:30:10").bids["price"]
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from corro._corro import ConfigurationError, DataError
 from corro._corro import version as __version__
 from corro._frame import Frame
@@ -17,25 +20,63 @@ from corro._market import Market, Result, Scenario, scenario
 from corro._recorded import dbn, dbn_definitions, itch, lobster, lobster_book
 from corro._sweep import Comparison, compare, sweep
 
+if TYPE_CHECKING:
+    from corro import _wire as wire
+    from corro._client import Client, Fill, LoggedOut, Order, Refused, Rejected, SessionError
+    from corro._feed import Feed
+    from corro._serve import Account, Venue, default_configuration, serve
+
+# What needs asyncio is imported when it is used first.
+_LATER = {
+    **dict.fromkeys(("Client", "Fill", "LoggedOut", "Order", "Refused", "Rejected", "SessionError"), "corro._client"),
+    **dict.fromkeys(("Account", "Venue", "default_configuration", "serve"), "corro._serve"),
+    "Feed": "corro._feed",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "wire":
+        found = importlib.import_module("corro._wire")
+    elif name in _LATER:
+        found = getattr(importlib.import_module(_LATER[name]), name)
+    else:
+        raise AttributeError(f"module 'corro' has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
 __all__ = [
+    "Account",
     "Book",
+    "Client",
     "Comparison",
     "ConfigurationError",
     "DataError",
+    "Feed",
+    "Fill",
     "Frame",
     "Instrument",
     "Journal",
+    "LoggedOut",
     "Market",
+    "Order",
+    "Refused",
+    "Rejected",
     "Result",
     "Scenario",
+    "SessionError",
+    "Venue",
     "__version__",
     "compare",
     "dbn",
     "dbn_definitions",
+    "default_configuration",
     "itch",
     "journal",
     "lobster",
     "lobster_book",
     "scenario",
+    "serve",
     "sweep",
+    "wire",
 ]

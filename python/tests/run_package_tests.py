@@ -96,7 +96,8 @@ def main():
     package = build_module(arguments, interpreter)
     environment = {**os.environ, "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg",
                    "CORRO_PROGRAM": str(arguments.program), "CORRO_MARKET_PROGRAM": str(arguments.market_program)}
-    tested = run(interpreter, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "--rootdir", ROOT,
+    tested = run(interpreter, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-p", "corro.pytest_plugin",
+                 "--rootdir", ROOT,
                  *(arguments.pytest or [ROOT / "python" / "tests"]), env=environment, cwd=arguments.build)
     sys.exit(tested.returncode)
 

@@ -12,7 +12,7 @@ FILES = {"es.mbo.dbn": "mini.v3.mbo.dbn", "es.definition.dbn": "mini.definition.
          "AMZN_message.csv": "mini_message_2.csv"}
 
 
-def test_the_page_shows_what_happens(recorded_run, tmp_path, monkeypatch):
+def test_the_page_shows_what_happens(corro_program, recorded_run, tmp_path, monkeypatch):
     for library in ("polars", "pyarrow", "pandas", "matplotlib"):
         pytest.importorskip(library)
     monkeypatch.chdir(tmp_path)
