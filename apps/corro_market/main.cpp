@@ -12,6 +12,7 @@
 
 #include "apps/command_line/command_line.hpp"
 #include "node/configuration/configuration.hpp"
+#include "report.hpp"
 #include "runs.hpp"
 
 namespace corro::app {
@@ -90,9 +91,12 @@ int compare(const market_options& options) {
     if (seeds.first == seeds.last) throw std::runtime_error("--seeds: a comparison needs at least two seeds");
     const auto a = sweep(first, seeds, options.jobs, folder / "a");
     const auto b = sweep(second, seeds, options.jobs, folder / "b");
-    const std::string text = fmt::format("A: {}\nB: {}\n\n{}", options.file, options.other, comparison_of(a, b));
+    const std::vector<compared_metric> all = compare_runs(a, b);
+    const std::string text =
+        fmt::format("A: {}\nB: {}\n\n{}", options.file, options.other, comparison_of(all, a.size()));
     write_file(folder / "comparison.md", text);
-    fmt::print("{}in {}\n", text, folder.string());
+    write_file(folder / "comparison.html", comparison_html(options.file, options.other, all, a.size()));
+    fmt::print("{}in {}; with plots: {}\n", text, folder.string(), (folder / "comparison.html").string());
     return 0;
 }
 

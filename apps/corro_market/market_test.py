@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """Tests the program corro-market from outside: market_test.py PROGRAM SCENARIOS_FOLDER"""
 
+import collections
+import html.parser
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -34,7 +37,8 @@ class Market(unittest.TestCase):
         out = self.here / "run"
         self.run_ok("run", self.scenario, "--seed", 3, "--out", out)
         names = {each.name for each in out.iterdir()}
-        self.assertEqual(names, {"scenario.toml", "venue.toml", "journal", "agents.csv", "private.csv", "digests.csv", "result.json"})
+        self.assertEqual(names, {"scenario.toml", "venue.toml", "journal", "agents.csv", "private.csv", "digests.csv", "report.html",
+                                 "result.json"})
         first = json.loads((out / "result.json").read_text())
         self.assertGreater(first["trades"], 50)
         again = self.here / "again"
@@ -93,6 +97,60 @@ class Market(unittest.TestCase):
         new = (self.here / "gone" / "journal" / "0000000001.segment").read_bytes()
         equal = next(i for i, (a, b) in enumerate(zip(old, new)) if i > 8192 and a != b)
         self.assertGreater(equal, 30_000)
+
+    def read_page(self, page):
+        """The text of each element of a page, by tag; every element that is opened is closed."""
+        counts, open_ones, texts = collections.Counter(), [], []
+        void = {"meta", "br"}
+
+        class Reader(html.parser.HTMLParser):
+            def handle_starttag(self, tag, attrs):
+                counts[tag] += 1
+                counts.update(value for key, value in attrs if key == "class")
+                if tag not in void:
+                    open_ones.append(tag)
+
+            def handle_startendtag(self, tag, attrs):
+                counts[tag] += 1
+                counts.update(value for key, value in attrs if key == "class")
+
+            def handle_endtag(self, tag):
+                assert open_ones.pop() == tag, tag
+
+            def handle_data(self, data):
+                texts.append(data)
+
+        Reader().feed(page.read_text())
+        self.assertEqual(open_ones, [])
+        return counts, texts
+
+    def test_pages_have_the_numbers_and_a_plot_of_each(self):
+        self.scenario.write_text(self.scenario.read_text() + '\n[[event]]\nat = "10s"\nkind = "withdraw"\n'
+                                 'group = "makers"\n')
+        text = self.scenario.read_text().replace('about = "', 'about = "<b>&')
+        self.scenario.write_text(text)
+        out = self.here / "run"
+        self.run_ok("run", self.scenario, "--seed", 3, "--out", out)
+        counts, texts = self.read_page(out / "report.html")
+        result = json.loads((out / "result.json").read_text())
+        self.assertEqual(counts["tr"], len(result["metrics"]))
+        self.assertEqual(counts["b"], 0, "texts of a scenario are no markup")
+        self.assertEqual((counts["prices"], counts["price"]), (1, 1))
+        self.assertTrue(any(each.startswith("<b>&") for each in texts))
+        self.assertIn("withdraw, 10 s", texts)
+        self.assertIn(f'{result["metrics"]["trades"]:g}', texts)
+        points = re.search(r'points="([^"]+)"', (out / "report.html").read_text()).group(1).split()
+        self.assertGreater(len(points), 300)
+        places = [tuple(map(float, each.split(","))) for each in points]
+        self.assertEqual(places, sorted(places, key=lambda place: place[0]))
+        self.assertTrue(all(80 <= x <= 890 and 12 <= y <= 212 for x, y in places))
+        self.run_ok("compare", self.scenario, self.scenario, "--seeds", "0:2", "--out", self.here / "same")
+        counts, texts = self.read_page(self.here / "same" / "comparison.html")
+        rows = (self.here / "same" / "comparison.md").read_text().count("\n| ")
+        self.assertGreater(rows, 20)
+        self.assertEqual(counts["tr"], rows)
+        self.assertEqual(counts["difference"], counts["tr"] - 1)
+        self.assertNotIn("differs", texts)
 
     def test_errors_name_the_place(self):
         self.scenario.write_text(self.scenario.read_text().replace('kind = "noise"', 'kind = "noisy"'))

@@ -16,6 +16,7 @@
 #include "journal/advice.hpp"
 #include "journal/storage.hpp"
 #include "market/recording/recording.hpp"
+#include "report.hpp"
 
 namespace corro::app {
 namespace {
@@ -185,6 +186,8 @@ run_result run_into(const market::scenario& what, std::uint64_t seed, const fs::
     world->observe_with(measured);
     digest_marks marks(*world, what.sample_ns);
     world->observe_with(marks);
+    price_sampler prices(*world, what.duration_ns);
+    world->observe_with(prices);
     market::recording_options recording;
     recording.directory = (folder / "journal").string();
     recording.venue_name = venue_name;
@@ -212,6 +215,7 @@ run_result run_into(const market::scenario& what, std::uint64_t seed, const fs::
                                                          what.instruments_toml));
     write_file(folder / "agents.csv", agents_csv(*world));
     write_file(folder / "private.csv", notes_csv(*world));
+    write_file(folder / "report.html", run_html(what, made, prices.paths()));
     write_file(folder / "result.json", json_of(what, made));
     return made;
 }

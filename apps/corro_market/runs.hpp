@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "market/metrics/comparison.hpp"
 #include "market/metrics/market_metrics.hpp"
 #include "market/scenario/scenario.hpp"
 
@@ -29,8 +30,8 @@ struct run_result {
 [[nodiscard]] run_result run_seed(const market::scenario& what, std::uint64_t seed);
 
 /// Runs a seed and writes the result folder: the scenario, the journal with the configuration that reads it, the
-/// agents, their private numbers, the digests on the way, the result. The folder must not exist. @throws
-/// std::runtime_error
+/// agents, their private numbers, the digests on the way, the result, a page with plots. The folder must not exist.
+/// @throws std::runtime_error
 run_result run_into(const market::scenario& what, std::uint64_t seed, const std::filesystem::path& folder,
                     bool shows_progress);
 
@@ -54,7 +55,18 @@ struct seed_range {
 
 /// Markdown: all metrics, with mean, deviation, least and most.
 [[nodiscard]] std::string summary_of(const std::vector<run_result>& all);
-/// Markdown: paired differences of all metrics that both have.
-[[nodiscard]] std::string comparison_of(const std::vector<run_result>& first, const std::vector<run_result>& second);
+/// A metric of two scenarios, over the same seeds.
+struct compared_metric {
+    std::string name;
+    market::paired_difference found;
+    double corrected_p = 1;
+    [[nodiscard]] bool differs() const noexcept { return corrected_p < 0.05; }
+};
+
+/// All metrics that both have, in the order of the runs.
+[[nodiscard]] std::vector<compared_metric> compare_runs(const std::vector<run_result>& first,
+                                                        const std::vector<run_result>& second);
+/// Markdown: their paired differences.
+[[nodiscard]] std::string comparison_of(const std::vector<compared_metric>& all, std::size_t seeds_count);
 
 }  // namespace corro::app

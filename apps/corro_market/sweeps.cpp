@@ -118,7 +118,7 @@ std::string summary_of(const std::vector<run_result>& all) {
     return text;
 }
 
-std::string comparison_of(const std::vector<run_result>& first, const std::vector<run_result>& second) {
+std::vector<compared_metric> compare_runs(const std::vector<run_result>& first, const std::vector<run_result>& second) {
     std::vector<std::string> names;
     const series a = series_of(first, &names);
     const series b = series_of(second, nullptr);
@@ -126,25 +126,31 @@ std::string comparison_of(const std::vector<run_result>& first, const std::vecto
     std::erase_if(names, [&](const std::string& name) {
         return !b.contains(name) || a.at(name).size() != first.size() || b.at(name).size() != second.size();
     });
-    std::vector<market::paired_difference> found;
+    std::vector<compared_metric> made;
     std::vector<double> p_values;
     for (const std::string& name : names) {
-        found.push_back(
-            market::compare_pairs(a.at(name), b.at(name), base::hash_bytes(std::as_bytes(std::span(name)))));
-        p_values.push_back(found.back().p_value);
+        compared_metric one;
+        one.name = name;
+        one.found = market::compare_pairs(a.at(name), b.at(name), base::hash_bytes(std::as_bytes(std::span(name))));
+        p_values.push_back(one.found.p_value);
+        made.push_back(std::move(one));
     }
     const std::vector<double> corrected = market::holm_correction(p_values);
+    for (std::size_t i = 0; i < made.size(); ++i) made[i].corrected_p = corrected[i];
+    return made;
+}
+
+std::string comparison_of(const std::vector<compared_metric>& all, std::size_t seeds_count) {
     std::string text = fmt::format(
         "{} seeds in pairs, the same random numbers in both. Intervals: 95 %, bootstrap. Significance: sign flips, "
-        "Holm's "
-        "correction over {} metrics.\n\n| metric | A | B | B - A | interval | p, corrected | "
+        "Holm's correction over {} metrics.\n\n| metric | A | B | B - A | interval | p, corrected | "
         "|\n|---|---|---|---|---|---|---|\n",
-        first.size(), names.size());
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        const market::paired_difference& d = found[i];
-        text += fmt::format("| {} | {:.5g} | {:.5g} | {:+.4g} | {:+.4g} to {:+.4g} | {:.4f} | {} |\n", names[i],
-                            d.mean_first, d.mean_second, d.difference, d.low, d.high, corrected[i],
-                            corrected[i] < 0.05 ? "differs" : "");
+        seeds_count, all.size());
+    for (const compared_metric& each : all) {
+        const market::paired_difference& d = each.found;
+        text += fmt::format("| {} | {:.5g} | {:.5g} | {:+.4g} | {:+.4g} to {:+.4g} | {:.4f} | {} |\n", each.name,
+                            d.mean_first, d.mean_second, d.difference, d.low, d.high, each.corrected_p,
+                            each.differs() ? "differs" : "");
     }
     return text;
 }
