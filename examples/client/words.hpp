@@ -84,9 +84,9 @@ inline io::task<bool> read_until(client::order_session* session, client::order_e
     }
 }
 
-/// Connects a session again, as often as it takes while the venue may come back.
+/// Connects a session again, for at least a minute while the venue may come back.
 inline io::task<std::error_code> come_back(client::order_session* session, client::venue_endpoint where) {
-    for (int attempt = 0; attempt < 200; ++attempt) {
+    for (int attempt = 0; attempt < 1'200; ++attempt) {
         const std::error_code error = co_await session->reconnect(where);
         if (!error || !client::may_come_back(error)) co_return error;
         const std::error_code stopped = co_await io::sleep_for(std::chrono::milliseconds(50));
