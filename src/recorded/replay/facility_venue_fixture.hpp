@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "domain/private_event.hpp"
 #include "facility/facility.hpp"
 #include "recorded/replay/replay_run.hpp"
 
@@ -39,6 +40,7 @@ class facility_venue final : facility::event_consumer {
         int idle = 0;
         while (!run.finished()) {
             bool moved = false;
+            if (visitor) visitor(*this);
             for (std::uint64_t burst = random() % 40; burst > 0; --burst) {
                 const auto out = run.next();
                 if (!out) break;
@@ -53,6 +55,12 @@ class facility_venue final : facility::event_consumer {
                 return;
             }
         }
+    }
+
+    /// Passes on what a drive has left, because its run was finished.
+    void pass_on_rest(replay_run& run) {
+        pass_on_private(run, private_.size());
+        pass_on_public(run, public_.size());
     }
 
     [[nodiscard]] facility::facility& exchange() noexcept { return facility_; }
@@ -72,6 +80,24 @@ class facility_venue final : facility::event_consumer {
         public_.back().kind = end_of_command;
     }
 
+    /// A command of another trader: account 2, session 2.
+    void visit(domain::command c) {
+        c.sequence = domain::sequence_number{++commands_count_};
+        c.time = domain::time_ns{static_cast<std::int64_t>(commands_count_)};
+        c.session = domain::session_id{2};
+        c.account = domain::account_id{2};
+        c.instrument = instrument_.id;
+        c.set_request(static_cast<std::uint32_t>(commands_count_));
+        facility_.apply(c);
+        public_.push_back({});
+        public_.back().command = c.sequence;
+        public_.back().kind = end_of_command;
+    }
+
+    /// Lots in fills of the other trader.
+    std::uint64_t visitors_lots = 0;
+    /// Called between the moves of a drive with lags.
+    std::function<void(facility_venue&)> visitor;
     bool is_operator = true;
     /// Changes the events of the venue before they are delivered; for negative controls.
     std::function<void(domain::event&)> tamper;
@@ -82,6 +108,10 @@ class facility_venue final : facility::event_consumer {
     void consume(std::span<const domain::event> events) noexcept override {
         for (domain::event e : events) {
             if (tamper) tamper(e);
+            if (!domain::is_public(e.kind) && domain::session_of(e) == domain::session_id{2}) {
+                if (e.kind == domain::event_kind::order_executed) visitors_lots += e.execution.quantity.value;
+                continue;
+            }
             (domain::is_public(e.kind) ? public_ : private_).push_back(e);
         }
     }

@@ -108,44 +108,75 @@ bool replay_run::on_private(const domain::event& event) {
     if (is_marked_ && step_to_answer().outcomes[step_to_answer().answered_count].sequence < event.command) {
         complete_answer();
     }
+    if (is_fill_by_visitor(event)) {
+        if (event.kind == event_kind::order_executed) counts_.visitors_lots += event.execution.quantity.value;
+        return true;
+    }
     if (in_flight_count() == 0) return false;
     live_step& s = step_to_answer();
     outcome& o = s.outcomes[s.answered_count];
     take_in(o, event);
+    const bool is_aggressor = (event.flags & domain::event_flag::aggressor) != 0;
+    if (event.kind == event_kind::order_executed && is_aggressor) ++aggressor_fills_;
+    if (event.kind == event_kind::order_entered) rested_.insert(event.order.order.value);
     if ((event.flags & domain::event_flag::last_of_request) != 0) is_marked_ = true;
     if (!is_marked_) return true;
     // Further events may follow the marked one: the resting order's fill follows the aggressor's, and all fills of an
-    // amend follow its confirmation. The end of an amend's events shows in the next answer or in the feed.
+    // amend follow its confirmation. The end of an amend's events shows in the next answer or in the feed, and so does
+    // the end of a trade with another trader's order, whose fill does not come here.
     domain::quantity_lots matched{};
     for (const fill& f : o.fills) matched += f.quantity;
     const bool may_trade = o.kind == command_kind::amend_order && o.open != domain::quantity_lots{};
     if (o.kind == command_kind::change_phase || (matched == o.filled && !may_trade)) {
         complete_answer();
-    } else if (may_trade) {
-        complete_amend_by_feed();
+    } else {
+        complete_by_feed();
     }
     return true;
 }
 
+// A recorded order rests, and another trader's order has hit it: no command of the replay caused the event. The first
+// event of each of its commands is about the order of that command, but for the end of an auction.
+bool replay_run::is_fill_by_visitor(const domain::event& event) {
+    const bool is_fill = event.kind == event_kind::order_executed || event.kind == event_kind::trade_capture;
+    if (!is_fill || (event.flags & domain::event_flag::aggressor) != 0) return false;
+    if (in_flight_count() == 0) return true;
+    const live_step& s = step_to_answer();
+    const outcome& o = s.outcomes[s.answered_count];
+    return o.kind != command_kind::change_phase && o.sequence != event.command;
+}
+
 void replay_run::complete_answer() {
     live_step& s = step_to_answer();
-    answered_up_to_ = std::max(answered_up_to_, s.outcomes[s.answered_count].sequence);
+    const outcome& o = s.outcomes[s.answered_count];
+    answered_up_to_ = std::max(answered_up_to_, o.sequence);
+    if (o.kind != command_kind::change_phase) {
+        std::uint64_t own_lots = 0;
+        for (const fill& f : o.fills) own_lots += f.quantity.value;
+        if (o.filled.value > own_lots) counts_.visitors_lots += o.filled.value - own_lots;
+    }
     ++s.answered_count;
     ++answered_count_;
     is_marked_ = false;
+    aggressor_fills_ = 0;
     if (s.is_answered()) settle();
 }
 
-void replay_run::complete_amend_by_feed() {
+void replay_run::complete_by_feed() {
     if (!is_marked_) return;
     live_step& s = step_to_answer();
     const outcome& o = s.outcomes[s.answered_count];
     if (public_complete_ < o.sequence) return;
     std::size_t trades = 0;
+    std::size_t own_fills = 0;
     for (auto e = held_.rbegin(); e != held_.rend() && e->command >= o.sequence; ++e) {
         trades += e->command == o.sequence && e->kind == event_kind::trade ? 1U : 0U;
+        const bool is_of_other = e->command == o.sequence && e->instrument == instrument_ &&
+                                 (e->kind == event_kind::order_reduced || e->kind == event_kind::order_deleted) &&
+                                 e->book.order != o.order;
+        own_fills += is_of_other && rested_.contains(e->book.order.value) ? 1U : 0U;
     }
-    if (trades == o.fills.size()) complete_answer();
+    if (own_fills == o.fills.size() && trades == aggressor_fills_) complete_answer();
 }
 
 void replay_run::on_public(const domain::event& event) {
@@ -159,7 +190,7 @@ void replay_run::on_public(const domain::event& event) {
 
 void replay_run::on_public_complete(domain::sequence_number sequence) {
     public_complete_ = std::max(public_complete_, sequence);
-    complete_amend_by_feed();
+    complete_by_feed();
     settle();
 }
 

@@ -5,7 +5,8 @@
 // events may lag behind each other; both have the sequence number of their command, and each step is compared with the
 // public book after the step's last command.
 //
-// The instrument's book must be empty at the start and have no other traders.
+// The instrument's book must be empty at the start. Other traders may trade with the recorded orders while the run
+// lasts: their fills are counted, and what follows from them is a difference like any other.
 //
 // Limits: requests_in_flight_max, steps_in_flight_max, public_events_held_max. Threads: one.
 #pragma once
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "domain/event.hpp"
@@ -39,6 +41,7 @@ struct run_counts {
     std::uint64_t private_events = 0;
     std::uint64_t public_events = 0;
     std::uint64_t steps_compared = 0;
+    std::uint64_t visitors_lots = 0;  ///< that other traders' orders traded with recorded ones, outside auctions
 
     [[nodiscard]] std::uint64_t requests() const noexcept {
         return entered_gtc + entered_ioc + amended + cancelled + phase_changes;
@@ -53,7 +56,8 @@ class replay_run {
     /// The next request to send; nothing while the limits or an unanswered request forbid it, and at the end.
     [[nodiscard]] std::optional<outgoing> next();
 
-    /// Takes an event of the session. Returns false when it does not answer an open request.
+    /// Takes an event of the session. Returns false when it neither answers an open request nor reports a fill by
+    /// another trader.
     bool on_private(const domain::event& event);
 
     /// Takes an event of the public feed; those of other instruments are ignored. Only while `feed_has_room()`.
@@ -91,8 +95,9 @@ class replay_run {
     [[nodiscard]] live_step& step_to_answer();
     void count(const request& r);
     static void take_in(outcome& o, const domain::event& event);
+    [[nodiscard]] bool is_fill_by_visitor(const domain::event& event);
     void complete_answer();
-    void complete_amend_by_feed();
+    void complete_by_feed();
     void settle();
     static void take_in_uncross(live_step& s, const domain::event& event);
     [[nodiscard]] bool book_is_at(live_step& s);
@@ -103,13 +108,15 @@ class replay_run {
     std::deque<live_step> steps_;
     std::deque<domain::event> held_;  ///< public events not applied yet
     feed::book_image book_;
-    std::size_t sending_ = 0;    ///< index in steps_ of the step to send
-    std::size_t answering_ = 0;  ///< index in steps_ of the step whose answers are due
-    std::size_t telling_ = 0;    ///< index in steps_ of the first step not passed to the flow
+    std::unordered_set<std::uint64_t> rested_;  ///< ids of the replay's orders that have rested
+    std::size_t sending_ = 0;                   ///< index in steps_ of the step to send
+    std::size_t answering_ = 0;                 ///< index in steps_ of the step whose answers are due
+    std::size_t telling_ = 0;                   ///< index in steps_ of the first step not passed to the flow
     std::uint64_t sent_count_ = 0;
     std::uint64_t answered_count_ = 0;
     /// The oldest unanswered request has its marked event, but fills of the same command may follow.
     bool is_marked_ = false;
+    std::size_t aggressor_fills_ = 0;           ///< of the oldest unanswered request, so far
     domain::sequence_number answered_up_to_{};  ///< command of the last complete answer
     domain::sequence_number public_complete_{};
     domain::time_ns compared_up_to_{};

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random.hpp"
+#include "base/test_seed.hpp"
 #include "recorded/replay/facility_venue_fixture.hpp"
 #include "recorded/replay/limits.hpp"
 
@@ -134,6 +136,98 @@ TEST(replay_run, a_step_that_depends_on_an_answer_is_planned_after_it) {
     EXPECT_TRUE(driven.finished());
     EXPECT_EQ(whole.compared, 1'000U);
     EXPECT_EQ(log.unexplained_count(), 0U);
+}
+
+/// Orders rest at a few prices, and immediate orders take them; nobody checks what comes of it.
+class crossing_flow final : public flow {
+ public:
+    crossing_flow(std::uint64_t seed, std::uint64_t steps_max) : random_(seed), steps_max_(steps_max) {}
+
+    plan_status plan(step& next) override {
+        if (planned == steps_max_) return plan_status::finished;
+        next.number = planned++;
+        const bool rests = random_() % 3 != 0;
+        const auto side = random_() % 2 == 0 ? domain::side::buy : domain::side::sell;
+        const std::int64_t better = side == domain::side::buy ? 1 : -1;
+        const auto away = static_cast<std::int64_t>(random_() % 3);
+        next.requests.push_back({.side = side,
+                                 .time_in_force = rests ? domain::time_in_force::gtc : domain::time_in_force::ioc,
+                                 .client_order = domain::client_order_id{planned},
+                                 .price = domain::price_ticks{1'000 + better * (rests ? -away : 5)},
+                                 .quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + random_() % 4)}});
+        if (random_() % 4 == 0) {
+            next.requests.push_back({.kind = domain::command_kind::amend_order,
+                                     .client_order = domain::client_order_id{1 + random_() % planned},
+                                     .price = domain::price_ticks{1'000 + better * 2},
+                                     .quantity = domain::quantity_lots{6}});
+        }
+        return plan_status::planned;
+    }
+    void answered(const step& of, std::span<const outcome> /*outcomes*/) override { EXPECT_EQ(of.number, answers++); }
+    void compare(const step& of, std::span<const outcome> outcomes, const feed::book_image& /*book*/) override {
+        EXPECT_EQ(of.number, compared++);
+        for (const outcome& o : outcomes) {
+            for (const fill& f : o.fills) own_lots += f.quantity.value;
+            aggressing_lots += o.filled.value;
+        }
+    }
+    std::uint64_t compared_count() const noexcept override { return compared; }
+
+    std::uint64_t planned = 0, answers = 0, compared = 0, own_lots = 0, aggressing_lots = 0;
+
+ private:
+    base::prng random_;
+    std::uint64_t steps_max_;
+};
+
+TEST(replay_run, other_traders_neither_end_it_nor_get_into_its_outcomes) {
+    const std::uint64_t seed = base::test_seed();
+    SCOPED_TRACE(seed);
+    base::prng random(seed);
+    for (int round = 0; round < 50; ++round) {
+        crossing_flow flow(random(), 400);
+        difference_log log;
+        replay_run run(flow, log, instrument.id);
+        facility_venue venue(instrument, 4'000);
+        std::uint64_t visits = 0;
+        venue.visitor = [&](facility_venue& here) {
+            domain::command c;
+            c.kind = domain::command_kind::enter_order;
+            c.client_order = domain::client_order_id{++visits};
+            c.order_terms().side = random() % 2 == 0 ? domain::side::buy : domain::side::sell;
+            c.order_terms().time_in_force = random() % 2 == 0 ? domain::time_in_force::gtc : domain::time_in_force::ioc;
+            c.enter_order().self_match_prevention = domain::self_match_prevention::cancel_newest;
+            c.enter_order().price = domain::price_ticks{995 + static_cast<std::int64_t>(random() % 11)};
+            c.enter_order().quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + random() % 5)};
+            here.visit(c);
+        };
+        venue.drive(run, random);
+        venue.pass_on_rest(run);
+        EXPECT_TRUE(run.finished());
+        EXPECT_EQ(flow.compared, 400U);
+        EXPECT_GT(venue.visitors_lots, 0U);
+        EXPECT_EQ(run.counts().visitors_lots, venue.visitors_lots);
+        EXPECT_LE(flow.own_lots, flow.aggressing_lots) << "a visitor's fill is in no outcome";
+        EXPECT_EQ(log.count(cause::feed_contradicts), 0U);
+    }
+}
+
+TEST(replay_run, a_fill_by_another_trader_comes_while_nothing_is_asked) {
+    endless_flow flow(1);
+    difference_log log;
+    replay_run run(flow, log, instrument.id);
+    while (run.next()) continue;
+    run.on_public(added(1));
+    run.on_public_complete(domain::sequence_number{1});
+    EXPECT_TRUE(run.on_private(entered(1)));
+    domain::event filled = entered(2);
+    filled.kind = domain::event_kind::order_executed;
+    filled.flags = 0;
+    filled.execution = {.order = domain::order_id{1}, .quantity = domain::quantity_lots{1}};
+    EXPECT_TRUE(run.on_private(filled));
+    EXPECT_EQ(run.counts().visitors_lots, 1U);
+    filled.flags = domain::event_flag::aggressor;
+    EXPECT_FALSE(run.on_private(filled)) << "nobody entered an order";
 }
 
 }  // namespace
