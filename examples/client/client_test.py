@@ -28,7 +28,7 @@ class ClientExamples(unittest.TestCase):
         self.config = os.path.join(folder.name, "demo.toml")
         with open(os.path.join(SOURCE, "config", "demo.toml"), encoding="utf-8") as file:
             text = file.read()
-        self.ports = dict(zip(("7001", "7002", "7003", "7010", "7011"), free_ports(5)))
+        self.ports = dict(zip(("7001", "7002", "7003", "7010", "7011", "7020"), free_ports(6)))
         for old, new in self.ports.items():
             text = text.replace(f"127.0.0.1:{old}", f"127.0.0.1:{new}")
         with open(self.config, "w", encoding="utf-8") as file:

@@ -17,7 +17,7 @@ import urllib.request
 
 from running_exchange import CORRO, SOURCE, TIME_LIMIT_S, free_ports, run
 
-PORTS = ("7001", "7002", "7003", "7010", "7011")
+PORTS = ("7001", "7002", "7003", "7010", "7011", "7020")
 
 
 class Operate(unittest.TestCase):
@@ -30,7 +30,7 @@ class Operate(unittest.TestCase):
         # An upgrade replaces the program at this place.
         self.program = f"{self.folder}/corro"
         os.symlink(CORRO, self.program)
-        *ports, self.metrics = free_ports(6)
+        *ports, self.metrics = free_ports(7)
         with open(os.path.join(SOURCE, "config", "demo.toml"), encoding="utf-8") as file:
             text = file.read()
         for old, new in zip(PORTS, ports):
