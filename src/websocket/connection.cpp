@@ -11,8 +11,39 @@
 namespace corro::websocket {
 namespace {
 
-/// A buffer larger than this is released when it is empty.
-constexpr std::size_t kept_bytes_max = 1U << 20U;
+/// A connection keeps an empty buffer up to this size; a larger one goes to the thread's spare buffers.
+constexpr std::size_t kept_bytes_max = 4 * 1024;
+/// The largest spare buffer.
+constexpr std::size_t spare_bytes_max = 1U << 20U;
+
+/// Empty buffers of sent messages, for the next messages of any connection of this thread. The last one returned goes
+/// out first, because it is still in the processor's cache; an idle connection holds no memory for sending.
+struct spare_buffers {
+    std::array<std::string, 4> buffers;
+    std::size_t count = 0;
+};
+
+thread_local spare_buffers this_thread_spares;
+
+// Not inlined: a coroutine may resume on another thread, and must not keep the address of a thread's variable.
+
+/// Gives `buffer`, which is empty, room for `bytes`, if a spare buffer has it.
+[[gnu::noinline]] void provide_room(std::string& buffer, std::size_t bytes) noexcept {
+    spare_buffers& spares = this_thread_spares;
+    if (bytes <= kept_bytes_max || buffer.capacity() >= bytes || spares.count == 0) return;
+    buffer.swap(spares.buffers[--spares.count]);
+}
+
+/// Takes the memory of `buffer`, which is empty, if it is large.
+[[gnu::noinline]] void give_back(std::string& buffer) noexcept {
+    if (buffer.capacity() <= kept_bytes_max) return;
+    std::string large;
+    large.swap(buffer);
+    spare_buffers& spares = this_thread_spares;
+    if (large.capacity() <= spare_bytes_max && spares.count != spares.buffers.size()) {
+        spares.buffers[spares.count++].swap(large);
+    }
+}
 
 std::span<const std::byte> bytes_of(std::string_view text) noexcept {
     return std::as_bytes(std::span(text.data(), text.size()));
@@ -68,6 +99,7 @@ void connection::append_frame(opcode code, std::span<const std::byte> payload, b
     if (header.masked) header.key = next_key();
     std::array<std::byte, frame_header_bytes_max> room;
     const std::size_t size = encode_frame_header(header, room);
+    if (out_.empty()) provide_room(out_, size + payload.size());
     out_.append(reinterpret_cast<const char*>(room.data()), size);
     const std::size_t begin = out_.size();
     out_.append(reinterpret_cast<const char*>(payload.data()), payload.size());
@@ -111,7 +143,7 @@ io::task<std::error_code> connection::write_out() {
             out_.insert(0, writing_, sent.bytes);
         }
         writing_.clear();
-        if (writing_.capacity() > kept_bytes_max) writing_.shrink_to_fit();
+        give_back(writing_);
     }
     co_return error;
 }
@@ -139,10 +171,11 @@ bool connection::queue(bool is_text, std::span<const std::byte> data) {
     if (!is_open()) return false;
     const opcode code = is_text ? opcode::text : opcode::binary;
     if (deflater_ && data.size() >= deflate_.bytes_min) {
-        compressed_.clear();
+        provide_room(compressed_, data.size());
         deflater_->deflate(data, compressed_);
         append_frame(code, bytes_of(compressed_), true);
-        if (compressed_.capacity() > kept_bytes_max) compressed_.shrink_to_fit();
+        compressed_.clear();
+        give_back(compressed_);
     } else {
         append_frame(code, data, false);
     }
@@ -171,10 +204,12 @@ io::task<std::error_code> connection::send_in_place(bool is_text, std::span<cons
         std::array<std::byte, frame_header_bytes_max> room;
         const std::size_t size = encode_frame_header(header, room);
         const std::size_t first = std::min(data.size(), copied_bytes_max);
+        provide_room(writing_, size + first);
         writing_.assign(reinterpret_cast<const char*>(room.data()), size);
         writing_.append(reinterpret_cast<const char*>(data.data()), first);
         io::io_result sent = co_await write(bytes_of(writing_));
         writing_.clear();
+        give_back(writing_);
         if (!sent.error) sent = co_await write(data.subspan(first));
         error = sent.error;
         if (error) broken_ = true;
