@@ -5,13 +5,40 @@
 #include <openssl/x509v3.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <utility>
 
 #include "base/assert.hpp"
 #include "io/tls/detail/tls_shared.hpp"
 
 namespace corro::io::detail {
+namespace {
+
+/// Buffers that a thread's connections need only while they send. The last one returned goes out first, because it is
+/// still in the processor's cache.
+struct spare_buffers {
+    std::array<std::unique_ptr<std::byte[]>, 4> buffers;  // NOLINT: their size is `buffer_bytes`
+    std::size_t count = 0;
+};
+
+thread_local spare_buffers this_thread_spares;
+
+/// A buffer of `buffer_bytes`; null without memory.
+std::unique_ptr<std::byte[]> take_buffer() noexcept {  // NOLINT
+    spare_buffers& spares = this_thread_spares;
+    if (spares.count != 0) return std::move(spares.buffers[--spares.count]);
+    return std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[tls_engine::buffer_bytes]);  // NOLINT
+}
+
+void give_back(std::unique_ptr<std::byte[]> buffer) noexcept {  // NOLINT
+    spare_buffers& spares = this_thread_spares;
+    if (spares.count != spares.buffers.size()) spares.buffers[spares.count++] = std::move(buffer);
+}
+
+}  // namespace
 
 /// The functions that OpenSSL calls.
 struct tls_engine::callbacks {
@@ -34,6 +61,8 @@ struct tls_engine::callbacks {
     static int write(BIO* to, const char* from, int size) noexcept {
         buffer& mine = of(to).outgoing_;
         BIO_clear_retry_flags(to);
+        if (mine.data == nullptr) mine.data = take_buffer();
+        if (mine.data == nullptr) return -1;
         const std::size_t count = std::min(static_cast<std::size_t>(size), buffer_bytes - mine.end);
         if (count == 0) {
             BIO_set_retry_write(to);
@@ -135,7 +164,6 @@ int tls_engine::remember(ssl_st* connection, ssl_session_st* session) {
 tls_engine::tls_engine(const tls_context& settings, std::string host) noexcept
     : settings_(settings), host_(bare(std::move(host))) {
     incoming_.data = std::make_unique_for_overwrite<std::byte[]>(buffer_bytes);  // NOLINT
-    outgoing_.data = std::make_unique_for_overwrite<std::byte[]>(buffer_bytes);  // NOLINT
     tls_context::shared& mine = settings_.state();
     // Without a name there is nothing to check a certificate against.
     if (!mine.server && mine.verify && host_.empty()) {
@@ -248,6 +276,7 @@ void tls_engine::sent(std::size_t bytes) noexcept {
     if (outgoing_.begin != outgoing_.end) return;
     outgoing_.begin = 0;
     outgoing_.end = 0;
+    if (outgoing_.data != nullptr) give_back(std::move(outgoing_.data));
 }
 
 tls_engine::step tls_engine::judge(int result) noexcept {

@@ -8,7 +8,7 @@
 // caller limits the time of a handshake: `with_timeout(5s, tls_stream<...>::accept(...))`.
 //
 // Threads: one context, that of the stream beneath.
-// Cost:    two buffers of 33 KiB and OpenSSL's own state per connection; one recycled frame per operation, no other
+// Cost:    a buffer of 33 KiB, another while it sends, OpenSSL's state; one recycled frame per operation, no other
 //          allocation outside OpenSSL.
 #pragma once
 
