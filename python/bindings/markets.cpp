@@ -43,12 +43,15 @@ void bind_markets(nb::module_& m) {
         .def(
             "__init__",
             [](market* self, const std::string& text, const std::string& file, std::uint64_t seed, bool orders,
-               bool trades, bool levels, bool quotes) {
+               bool trades, bool levels, bool quotes,
+               const std::vector<std::pair<std::string, std::string>>& seats) {
+                std::vector<seat_wish> wishes;
+                for (const auto& [name, beside] : seats) wishes.push_back({name, beside});
                 const nb::gil_scoped_release others_run;
-                new (self) market(text, file, seed, {orders, trades, levels, quotes});
+                new (self) market(text, file, seed, {orders, trades, levels, quotes}, wishes);
             },
             nb::arg("text"), nb::arg("file"), nb::arg("seed"), nb::arg("orders"), nb::arg("trades"),
-            nb::arg("levels"), nb::arg("quotes"))
+            nb::arg("levels"), nb::arg("quotes"), nb::arg("seats"))
         .def(
             "run", [](market& self, std::int64_t until_ns) { self.run(until_ns, raise_if_interrupted); },
             nb::arg("until_ns"), released())
@@ -75,7 +78,26 @@ void bind_markets(nb::module_& m) {
              })
         .def("positions", &market::positions, released())
         .def("notes", &market::notes, released())
-        .def("book", &market::book, nb::arg("instrument"), nb::arg("depth"), nb::arg("with_orders"), released());
+        .def("book", &market::book, nb::arg("instrument"), nb::arg("depth"), nb::arg("with_orders"), released())
+        .def("enter",
+             [](market& self, std::size_t seat, bool is_buy, std::string instrument, bool has_limit,
+                std::int64_t price_nano, std::int64_t quantity, std::string time_in_force, bool is_post_only,
+                std::int64_t display_quantity) {
+                 return self.enter(seat, {is_buy, std::move(instrument), has_limit, price_nano, quantity,
+                                          std::move(time_in_force), is_post_only, display_quantity});
+             })
+        .def("cancel", &market::cancel)
+        .def("amend", &market::amend)
+        .def("cancel_all", &market::cancel_all)
+        .def("seat_orders", &market::seat_orders)
+        .def("seat_holdings", &market::seat_holdings)
+        .def("take_fills", &market::take_fills)
+        .def("seat_position", &market::seat_position)
+        .def("seat_cash", &market::seat_cash)
+        .def("seat_quote", [](market& self, std::size_t seat, const std::string& instrument) {
+            const quote_facts q = self.seat_quote(seat, instrument);
+            return nb::make_tuple(q.time_ns, q.bid, q.ask, q.bid_quantity, q.ask_quantity, q.last, q.volume);
+        });
     m.def(
         "compare_metrics",
         [](const std::vector<std::tuple<std::string, std::vector<double>, std::vector<double>>>& series) {

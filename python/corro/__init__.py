@@ -18,6 +18,7 @@ from corro._frame import Frame
 from corro._journal import Book, Instrument, Journal, journal
 from corro._market import Market, Result, Scenario, scenario
 from corro._recorded import dbn, dbn_definitions, itch, lobster, lobster_book
+from corro._seat import Quote, Seat
 from corro._sweep import Comparison, compare, sweep
 
 if TYPE_CHECKING:
@@ -60,10 +61,12 @@ __all__ = [
     "LoggedOut",
     "Market",
     "Order",
+    "Quote",
     "Refused",
     "Rejected",
     "Result",
     "Scenario",
+    "Seat",
     "SessionError",
     "Venue",
     "__version__",

@@ -7,22 +7,18 @@ import contextlib
 import enum
 import hashlib
 import hmac
-import math
 import operator
 import secrets
 import time
 from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
 from types import TracebackType
 from typing import SupportsIndex, TypeAlias, TypeVar, cast
 
 from corro import _wire as wire
+from corro._price import Price, nano
 from corro._serve import Account, Address, Venue
-
-Price: TypeAlias = "float | int | str | Decimal"
-"""A price in the instrument's currency."""
 
 Private: TypeAlias = (
     "wire.OrderEntered | wire.OrderAmended | wire.OrderCancelled | wire.OrderExecuted | wire.OrderRejected | "
@@ -138,26 +134,6 @@ class _Pending:
     answered: asyncio.Future[list[Private]]
     answers: list[Private] = field(default_factory=list)
     client_order: int = 0
-
-
-def nano(argument: str, price: Price) -> int:
-    """A price in billionths; `argument` is its name, for messages."""
-    if isinstance(price, bool) or not isinstance(price, (int, float, str, Decimal)):
-        try:
-            price = float(price)
-        except (TypeError, ValueError):
-            raise TypeError(f"{argument}={price!r}: give a number, a text such as \"5998.75\", or a Decimal") from None
-    if isinstance(price, float):
-        if not math.isfinite(price):
-            raise ValueError(f"{argument}={price!r} is no price; leave it out for an order without a limit")
-        price = Decimal(repr(float(price))).quantize(Decimal("1e-9"))
-    try:
-        exact = Decimal(price).scaleb(9)
-    except InvalidOperation:
-        raise ValueError(f'{argument}="{price}" is no decimal') from None
-    if not exact.is_finite() or exact != exact.to_integral_value() or not -(2**63) < exact < 2**63:
-        raise ValueError(f"{argument}={price}: prices have at most nine decimals, and are below 9,223,372,036")
-    return int(exact)
 
 
 class Client:

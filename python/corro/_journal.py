@@ -119,18 +119,7 @@ class Journal:
     @property
     def instruments(self) -> list[Instrument]:
         """The instruments of the configuration; operators may have defined others later."""
-        return [
-            Instrument(
-                each.name,
-                each.id,
-                each.kind,
-                each.tick_size,
-                each.lot_size,
-                each.decimals,
-                np.datetime64(each.expiry_ns, "ns") if each.expiry_ns else None,
-            )
-            for each in self._native.instruments
-        ]
+        return [instrument_of(each) for each in self._native.instruments]
 
     def orders(
         self,
@@ -384,6 +373,12 @@ def journal(
     if partition is not None and not isinstance(partition, str):
         raise TypeError(f"partition={partition!r}: give the name of a partition")
     return Journal(_corro.Journal(str(chosen), directory, partition or "", not index), chosen)
+
+
+def instrument_of(each: _corro.InstrumentFacts) -> Instrument:
+    """The documented form of an instrument."""
+    expiry = np.datetime64(each.expiry_ns, "ns") if each.expiry_ns else None
+    return Instrument(each.name, each.id, each.kind, each.tick_size, each.lot_size, each.decimals, expiry)
 
 
 def book_of(made: _corro.BookFacts) -> Book:

@@ -16,7 +16,7 @@ import numpy as np
 
 from corro import _corro
 from corro._frame import Frame
-from corro._journal import Book, book_of, depth_argument, instrument_argument
+from corro._journal import Book, Instrument, book_of, depth_argument, instrument_argument, instrument_of
 from corro._toml import to_toml
 
 Duration: TypeAlias = "str | float | datetime.timedelta | np.timedelta64"
@@ -48,7 +48,7 @@ class Scenario:
     seed: int = field(init=False, compare=False)
     """Of runs that name none."""
     agents: int = field(init=False, compare=False)
-    instruments: tuple[str, ...] = field(init=False, compare=False)
+    instruments: tuple[Instrument, ...] = field(init=False, compare=False)
     sample_ns: int = field(init=False, compare=False, repr=False)
     """The interval of its metrics' samples, in nanoseconds."""
 
@@ -61,7 +61,7 @@ class Scenario:
             "start": np.datetime64(facts.start_ns, "ns"),
             "seed": facts.seed,
             "agents": facts.agents,
-            "instruments": tuple(facts.instruments),
+            "instruments": tuple(instrument_of(each) for each in facts.instruments),
             "sample_ns": facts.sample_ns,
         }.items():
             object.__setattr__(self, name, value)
@@ -73,7 +73,7 @@ class Scenario:
         return tomllib.loads(self.text)
 
     def __repr__(self) -> str:
-        instruments = ", ".join(self.instruments)
+        instruments = ", ".join(each.name for each in self.instruments)
         return f"Scenario({self.name!r}, {self.agents} agents, {instruments}, {_ns(self.duration) / 1e9:g} s)"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -146,6 +146,9 @@ class Market:
         The scenario's own if left out.
     record
         Which tables are kept while the market runs: some of ``"orders"``, ``"trades"``, ``"levels"``, ``"quotes"``.
+    seats
+        Places for traders of your own: names, as ``["me"]``, whose requests take no time; or a dictionary from names to
+        groups of the scenario, as ``{"me": "makers"}``, whose link they get. See `seat`.
 
     Examples
     --------
@@ -160,13 +163,28 @@ class Market:
         *,
         seed: SupportsIndex | None = None,
         record: Iterable[str] = ("trades", "quotes"),
+        seats: Iterable[str] | Mapping[str, str | None] = (),
     ) -> None:
         self._scenario = _scenario(scenario)
         self._seed = self._scenario.seed if seed is None else seed_argument("seed", seed)
         self._record = _record(record)
+        wishes = _seats(seats)
         self._native = _corro.Market(
-            self._scenario.text, self._scenario.file, self._seed, *(name in self._record for name in TABLES)
+            self._scenario.text,
+            self._scenario.file,
+            self._seed,
+            "orders" in self._record,
+            "trades" in self._record,
+            "levels" in self._record,
+            "quotes" in self._record,
+            wishes,
         )
+        # The scenario's agents come first, then its operator.
+        accounts = range(self._scenario.agents + 2, self._scenario.agents + 2 + len(wishes))
+        self._seats = {
+            name: Seat(self._native, place, name, account)
+            for place, ((name, _), account) in enumerate(zip(wishes, accounts, strict=True))
+        }
         self._tables: tuple[int, _corro.Tables] | None = None
 
     @property
@@ -178,6 +196,13 @@ class Market:
     def seed(self) -> int:
         """The seed of this run."""
         return self._seed
+
+    def seat(self, name: str) -> Seat:
+        """A seat of this market, by its name."""
+        if name not in self._seats:
+            known = ", ".join(f'"{each}"' for each in self._seats) or "none; make the market with seats="
+            raise KeyError(f'no seat "{name}"; there are: {known}')
+        return self._seats[name]
 
     @property
     def now(self) -> np.datetime64:
@@ -359,6 +384,33 @@ def seed_argument(argument: str, value: SupportsIndex) -> int:
     return number
 
 
+def count_argument(argument: str, value: SupportsIndex, least: int = 1) -> int:
+    """A number of things."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{argument}={value!r}: give an int") from None
+    if isinstance(value, bool) or not least <= number < 2**31:
+        raise ValueError(f"{argument}={value!r}: give an int from {least} on")
+    return number
+
+
+def _seats(seats: Iterable[str] | Mapping[str, str | None]) -> list[tuple[str, str]]:
+    if isinstance(seats, str):
+        raise TypeError(f'seats="{seats}": give several names, such as seats=["{seats}"]')
+    wishes = (
+        [(name, beside or "") for name, beside in seats.items()]
+        if isinstance(seats, Mapping)
+        else [(name, "") for name in seats]
+    )
+    for name, _ in wishes:
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"seats: {name!r} is no name")
+    if len({name for name, _ in wishes}) != len(wishes):
+        raise ValueError("seats: a name is there twice")
+    return wishes
+
+
 def _record(record: Iterable[str]) -> tuple[str, ...]:
     known = ", ".join(f'"{each}"' for each in TABLES)
     if isinstance(record, str):
@@ -376,3 +428,7 @@ def _scenario(source: ScenarioLike) -> Scenario:
 
 def _ns(duration: np.timedelta64) -> int:
     return int(duration.astype(np.int64))
+
+
+# A seat needs the arguments' checks above.
+from corro._seat import Seat  # noqa: E402

@@ -23,7 +23,7 @@ from corro._toml import to_toml
 
 Address: TypeAlias = tuple[str, int]
 
-_LISTED = re.compile(r" +(order entry|FIX|FIX data|feed|snapshots|depth|metrics) +(\S+):(\d+)$")
+_LISTED = re.compile(r" +(order entry|FIX|FIX data|feed|snapshots|depth|metrics) +(\S+):(\d+)$|  (API) +ws://([^/]+):(\d+)/")
 _READY = "Ctrl-C closes it"
 # Addresses of a configuration, by table: what the venue gets is a free port in the place of each.
 _LISTENERS = {
@@ -31,6 +31,7 @@ _LISTENERS = {
     "fix": ("listen", "market_data_listen", "tls_listen"),
     "market_data": ("feed_listen", "snapshot_listen", "depth_listen", "retransmission_listen"),
     "metrics": ("listen",),
+    "api": ("listen",),
 }
 
 
@@ -145,7 +146,7 @@ class Venue:
         return self.address("snapshots")
 
     def address(self, name: str) -> Address:
-        """Host and port, by the name that the program prints: ``"order entry"``, ``"FIX"``, ``"feed"`` and so on."""
+        """Host and port, by the name that the program prints: ``"order entry"``, ``"FIX"``, ``"API"`` and so on."""
         if name not in self._addresses:
             known = ", ".join(f'"{each}"' for each in self._addresses)
             raise KeyError(f'the venue has no "{name}"; it has {known}')
@@ -222,7 +223,8 @@ class Venue:
             self._lines.append(line)
             listed = _LISTED.match(line.rstrip())
             if listed:
-                self._addresses[listed[1]] = (listed[2], int(listed[3]))
+                name, host, port = (each for each in listed.groups() if each is not None)
+                self._addresses[name] = (host, int(port))
             if _READY in line:
                 self._ready.set()
 
@@ -241,6 +243,7 @@ class Venue:
             "snapshots": ("market_data", "snapshot_listen"),
             "FIX": ("fix", "listen"),
             "FIX data": ("fix", "market_data_listen"),
+            "API": ("api", "listen"),
         }.items():
             if name in self._addresses:
                 host, port = self._addresses[name]

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -75,7 +76,29 @@ struct book_collector final : facility::book_visitor {
     std::vector<std::uint32_t> account;
 };
 
+std::string_view name_of(domain::instrument_kind kind) noexcept {
+    switch (kind) {
+        case domain::instrument_kind::future: return "future";
+        case domain::instrument_kind::option: return "option";
+        case domain::instrument_kind::spread: return "spread";
+        case domain::instrument_kind::spot: return "spot";
+    }
+    return "";
+}
+
 }  // namespace
+
+instrument_facts facts_of(const domain::instrument& i) {
+    instrument_facts made;
+    made.name = i.name.view();
+    made.id = i.id.value;
+    made.kind = name_of(i.kind);
+    made.tick_size = double_of_nano(i.tick_size.value);
+    made.lot_size = i.lot_size;
+    made.expiry_ns = i.expiry.value;
+    made.decimals = decimal_scale(i.tick_size.value).decimals();
+    return made;
+}
 
 const domain::instrument* find_instrument(const facility::facility& venue, const std::string& name) {
     for (const domain::instrument& i : venue.instruments()) {

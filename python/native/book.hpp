@@ -12,6 +12,7 @@ namespace corro::python {
 /// @param depth  Levels of each side; 0 for all.
 [[nodiscard]] book_facts book_of(const facility::facility& venue, const domain::instrument& of, std::uint32_t depth,
                                  bool with_orders);
+[[nodiscard]] instrument_facts facts_of(const domain::instrument& i);
 /// The instrument of that name; the only one if the name is empty. @throws argument_error
 [[nodiscard]] const domain::instrument& instrument_of(const facility::facility& venue, const std::string& name);
 /// The instrument of that name; null if there is none.

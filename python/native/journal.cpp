@@ -88,28 +88,6 @@ std::string directory_of(const node::configuration& chosen, const journal_place&
     return !place.partition.empty() && has_segments(below) ? below : place.directory;
 }
 
-std::string_view name_of(domain::instrument_kind kind) noexcept {
-    switch (kind) {
-        case domain::instrument_kind::future: return "future";
-        case domain::instrument_kind::option: return "option";
-        case domain::instrument_kind::spread: return "spread";
-        case domain::instrument_kind::spot: return "spot";
-    }
-    return "";
-}
-
-instrument_facts facts_of(const domain::instrument& i) {
-    instrument_facts made;
-    made.name = i.name.view();
-    made.id = i.id.value;
-    made.kind = name_of(i.kind);
-    made.tick_size = double_of_nano(i.tick_size.value);
-    made.lot_size = i.lot_size;
-    made.expiry_ns = i.expiry.value;
-    made.decimals = decimal_scale(i.tick_size.value).decimals();
-    return made;
-}
-
 void check(const history::timeline::outcome& done) {
     if (!done) throw data_error(corro::journal::with_advice(done.error()));
 }

@@ -6,15 +6,13 @@
 #include <chrono>
 #include <limits>
 #include <mutex>
-#include <optional>
 #include <span>
+#include <utility>
 
 #include "base/hash.hpp"
-#include "market/market.hpp"
 #include "market/metrics/comparison.hpp"
-#include "market/metrics/market_metrics.hpp"
-#include "market/scenario/scenario.hpp"
 #include "native/book.hpp"
+#include "native/market_state.hpp"
 #include "native/row_frames.hpp"
 #include "node/configuration/configuration.hpp"
 
@@ -24,7 +22,9 @@ namespace {
 /// A run looks at signals about this often.
 constexpr std::chrono::milliseconds between_looks{20};
 
-corro::market::scenario parse(const std::string& text, const std::string& file) {
+}  // namespace
+
+corro::market::scenario parse_scenario(const std::string& text, const std::string& file) {
     try {
         return corro::market::parse_scenario(text, file);
     } catch (const node::configuration_error& e) {
@@ -32,42 +32,8 @@ corro::market::scenario parse(const std::string& text, const std::string& file) 
     }
 }
 
-/// Keeps what is to become tables.
-class table_recorder final : public corro::market::market_observer {
- public:
-    table_recorder(std::span<const domain::instrument> instruments, recorded_tables what)
-        : what_(what), rows_(instruments, {}, {.orders = what.orders, .trades = what.trades, .levels = what.levels}) {}
-
-    void on_command(const domain::command& command) override { rows_.executing(command); }
-    void on_events(std::span<const domain::event> events) override {
-        rows_.consume(events);
-        if (!what_.quotes || !problem_.empty()) return;
-        try {
-            quotes_.consume(events);
-        } catch (const std::exception& e) {
-            problem_ = e.what();
-        }
-    }
-    [[nodiscard]] const std::string& problem() const noexcept {
-        return problem_.empty() ? rows_.problem() : problem_;
-    }
-    [[nodiscard]] market_tables copy(std::span<const domain::instrument> instruments) const {
-        row_frames made = rows_.copy();
-        return {std::move(made.orders), std::move(made.trades), std::move(made.levels),
-                what_.quotes ? quotes_.copy(instruments) : nullptr};
-    }
-
- private:
-    recorded_tables what_;
-    frame_exporter rows_;
-    quote_recorder quotes_;
-    std::string problem_;
-};
-
-}  // namespace
-
 scenario_facts read_scenario(const std::string& text, const std::string& file) {
-    const corro::market::scenario what = parse(text, file);
+    const corro::market::scenario what = parse_scenario(text, file);
     scenario_facts made;
     made.name = what.name;
     made.about = what.about;
@@ -77,31 +43,13 @@ scenario_facts read_scenario(const std::string& text, const std::string& file) {
     made.start_ns = what.options.start_ns;
     made.seed = what.seed;
     for (const corro::market::agent_group& each : what.groups) made.agents += each.count;
-    for (const domain::instrument& each : what.options.instruments) made.instruments.emplace_back(each.name.view());
+    for (const domain::instrument& each : what.options.instruments) made.instruments.push_back(facts_of(each));
     return made;
 }
 
-struct market::state {
-    state(const std::string& text, const std::string& file, std::uint64_t seed, recorded_tables what)
-        : scenario(parse(text, file)), world(scenario.build(seed, false)), measured(world->options(), scenario.sample_ns) {
-        world->observe_with(measured);
-        if (what.orders || what.trades || what.levels || what.quotes) {
-            recorder.emplace(world->options().instruments, what);
-            world->observe_with(*recorder);
-        }
-        world->run(0);  // from here on there is a venue
-    }
-
-    corro::market::scenario scenario;  ///< outlives the world, whose operator reads its events
-    std::unique_ptr<corro::market::market> world;
-    corro::market::market_metrics measured;
-    std::optional<table_recorder> recorder;
-    mutable std::mutex one_at_a_time;
-    bool has_failed = false;
-};
-
-market::market(const std::string& text, const std::string& file, std::uint64_t seed, recorded_tables recorded)
-    : state_(std::make_unique<state>(text, file, seed, recorded)) {}
+market::market(const std::string& text, const std::string& file, std::uint64_t seed, recorded_tables recorded,
+               const std::vector<seat_wish>& seats)
+    : state_(std::make_unique<state>(text, file, seed, recorded, seats)) {}
 market::~market() = default;
 
 void market::run(std::int64_t until_ns, const interruption& interrupted) {

@@ -28,7 +28,7 @@ struct scenario_facts {
     std::int64_t start_ns = 0;
     std::uint64_t seed = 1;
     std::uint64_t agents = 0;
-    std::vector<std::string> instruments;
+    std::vector<instrument_facts> instruments;
 };
 
 /// @param file  For messages. @throws setup_error
@@ -50,6 +50,35 @@ struct market_totals {
     std::uint64_t state_hash = 0;
 };
 
+/// A place for a trader that acts between two calls of `run`.
+struct seat_wish {
+    std::string name;
+    std::string beside;  ///< a group of agents, whose link it gets; empty: no delay
+};
+
+/// An order from a seat.
+struct seat_order {
+    bool is_buy = true;
+    std::string instrument;         ///< empty: the only one
+    bool has_limit = false;         ///< otherwise a market order
+    std::int64_t price_nano = 0;    ///< billionths of the currency
+    std::int64_t quantity = 0;      ///< units
+    std::string time_in_force;      ///< "day", "ioc", ...
+    bool is_post_only = false;
+    std::int64_t display_quantity = 0;
+};
+
+/// The best prices as a seat has seen them. Prices that do not exist are NaN.
+struct quote_facts {
+    std::int64_t time_ns = 0;  ///< when the venue published them, since the epoch
+    double bid = 0;
+    double ask = 0;
+    std::int64_t bid_quantity = 0;
+    std::int64_t ask_quantity = 0;
+    double last = 0;
+    std::int64_t volume = 0;
+};
+
 struct market_tables {
     frame_pointer orders;
     frame_pointer trades;
@@ -59,8 +88,9 @@ struct market_tables {
 
 class market {
  public:
-    /// @throws setup_error
-    market(const std::string& text, const std::string& file, std::uint64_t seed, recorded_tables recorded);
+    /// @throws setup_error; argument_error for a seat
+    market(const std::string& text, const std::string& file, std::uint64_t seed, recorded_tables recorded,
+           const std::vector<seat_wish>& seats);
     ~market();
     market(const market&) = delete;
     market& operator=(const market&) = delete;
@@ -80,6 +110,27 @@ class market {
     [[nodiscard]] frame_pointer notes() const;
     /// @param instrument  Empty: the only one. @throws argument_error
     [[nodiscard]] book_facts book(const std::string& instrument, std::uint32_t depth, bool with_orders) const;
+
+    // Seats, by their index. Requests leave at once, and take effect while the market runs.
+
+    /// @return The order's number. @throws argument_error, for a price off the tick and the like
+    std::uint32_t enter(std::size_t seat, const seat_order& order);
+    /// @throws argument_error if the seat has no such open order
+    void cancel(std::size_t seat, std::uint32_t number);
+    /// @param quantity  Open from then on. @throws argument_error
+    void amend(std::size_t seat, std::uint32_t number, bool has_price, std::int64_t price_nano, std::int64_t quantity);
+    /// @param instrument  Empty: all. @throws argument_error
+    void cancel_all(std::size_t seat, const std::string& instrument);
+    /// What the seat knows by now: its orders, its holdings, its fills since the last call.
+    [[nodiscard]] frame_pointer seat_orders(std::size_t seat) const;
+    [[nodiscard]] frame_pointer seat_holdings(std::size_t seat) const;
+    [[nodiscard]] frame_pointer take_fills(std::size_t seat);
+    /// @return Units, negative when short. @throws argument_error
+    [[nodiscard]] std::int64_t seat_position(std::size_t seat, const std::string& instrument) const;
+    /// Cash that it has received, less what it has paid and fees. @throws argument_error
+    [[nodiscard]] double seat_cash(std::size_t seat, const std::string& instrument) const;
+    /// @throws argument_error
+    [[nodiscard]] quote_facts seat_quote(std::size_t seat, const std::string& instrument);
 
  private:
     struct state;

@@ -75,6 +75,7 @@ def test_a_dictionary_is_a_scenario():
     original = corro.scenario(CALM)
     again = corro.scenario(original.to_dict())
     assert (again.name, again.agents, again.instruments) == (original.name, original.agents, original.instruments)
+    assert [(each.name, each.tick_size) for each in again.instruments] == [("ESZ6", 0.25)]
     assert corro.Market(again).run("5s").digest == corro.Market(CALM).run("5s").digest
     changed = original.to_dict()
     changed["agents"][0]["count"] += 1

@@ -1,0 +1,74 @@
+// What a market of the package consists of; for its own sources.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "market/market.hpp"
+#include "market/metrics/market_metrics.hpp"
+#include "market/scenario/scenario.hpp"
+#include "native/market.hpp"
+#include "native/row_frames.hpp"
+
+namespace corro::python {
+
+/// Keeps what is to become tables.
+class table_recorder final : public corro::market::market_observer {
+ public:
+    table_recorder(std::span<const domain::instrument> instruments, recorded_tables what)
+        : what_(what), rows_(instruments, {}, {.orders = what.orders, .trades = what.trades, .levels = what.levels}) {}
+
+    void on_command(const domain::command& command) override { rows_.executing(command); }
+    void on_events(std::span<const domain::event> events) override {
+        rows_.consume(events);
+        if (!what_.quotes || !problem_.empty()) return;
+        try {
+            quotes_.consume(events);
+        } catch (const std::exception& e) {
+            problem_ = e.what();
+        }
+    }
+    [[nodiscard]] const std::string& problem() const noexcept {
+        return problem_.empty() ? rows_.problem() : problem_;
+    }
+    [[nodiscard]] market_tables copy(std::span<const domain::instrument> instruments) const {
+        row_frames made = rows_.copy();
+        return {std::move(made.orders), std::move(made.trades), std::move(made.levels),
+                what_.quotes ? quotes_.copy(instruments) : nullptr};
+    }
+
+ private:
+    recorded_tables what_;
+    frame_exporter rows_;
+    quote_recorder quotes_;
+    std::string problem_;
+};
+
+/// @throws setup_error
+[[nodiscard]] corro::market::scenario parse_scenario(const std::string& text, const std::string& file);
+
+struct market::state {
+    /// @throws setup_error, argument_error
+    state(const std::string& text, const std::string& file, std::uint64_t seed, recorded_tables what,
+          const std::vector<seat_wish>& wishes);
+
+    /// @throws argument_error
+    [[nodiscard]] const domain::instrument& instrument(const std::string& name) const;
+
+    corro::market::scenario scenario;  ///< outlives the world, whose operator reads its events
+    std::unique_ptr<corro::market::market> world;
+    corro::market::market_metrics measured;
+    std::optional<table_recorder> recorder;
+    std::vector<corro::market::agent*> seats;
+    std::mutex one_at_a_time;
+    bool has_failed = false;
+};
+
+}  // namespace corro::python
