@@ -264,8 +264,10 @@ void bind_recorded(nb::module_& m) {
 NB_MODULE(_corro, m) {
     using namespace corro::python;
     m.attr("version") = CORRO_VERSION;
-    nb::exception<data_error>(m, "DataError", PyExc_ValueError);
-    nb::exception<setup_error>(m, "ConfigurationError", PyExc_ValueError);
+    nb::exception<data_error>(m, "DataError", PyExc_ValueError).attr("__doc__") =
+        "A file cannot be read, is damaged, or is not what it should be.";
+    nb::exception<setup_error>(m, "ConfigurationError", PyExc_ValueError).attr("__doc__") =
+        "A key or value of a configuration or a scenario is invalid; the message has file, line and key.";
     // Registered last, found first.
     nb::register_exception_translator([](const std::exception_ptr& p, void*) {
         try {

@@ -15,5 +15,5 @@ if(NOT CORRO_SANITIZE AND NOT CORRO_COVERAGE)
       --build "${PROJECT_BINARY_DIR}/python" --library $<TARGET_FILE:corro_python> --compiler "${CMAKE_CXX_COMPILER}"
       --generator "${CMAKE_GENERATOR}" --version "${PROJECT_VERSION}"
       --program $<TARGET_FILE:corro> --market-program $<TARGET_FILE:corro-market>)
-  set_tests_properties(python/the_package_passes_its_tests PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
+  set_tests_properties(python/the_package_passes_its_tests PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800 COST 300)
 endif()

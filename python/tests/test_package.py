@@ -1,0 +1,40 @@
+"""What the package says of itself."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+
+from conftest import ROOT
+
+import corro
+
+
+def test_one_version_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    built = re.search(r"project\(corro VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
+    assert built is not None
+    assert project["version"] == corro.__version__ == built[1]
+
+
+def test_every_public_name_is_there_and_described():
+    for name in corro.__all__:
+        found = getattr(corro, name)
+        if name not in ("__version__",):
+            assert found.__doc__, name
+    assert sorted(corro.__all__) == corro.__all__
+
+
+def test_public_methods_are_described():
+    for kind in (corro.Frame, corro.Journal, corro.Market, corro.Seat, corro.Client, corro.Feed, corro.Venue, corro.Order):
+        for name, member in vars(kind).items():
+            if not name.startswith("_") and (callable(member) or isinstance(member, (property, classmethod))):
+                assert member.__doc__, f"{kind.__name__}.{name}"
+
+
+def test_the_client_is_imported_when_it_is_used():
+    script = "import sys, corro; before = 'corro._client' in sys.modules; corro.Client; print(before, 'corro._client' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], text=True, capture_output=True, timeout=60)
+    assert done.stdout == "False True\n", done.stderr
