@@ -53,6 +53,8 @@ class feed_reader {
 
     /// How far it is behind the newest message.
     [[nodiscard]] std::uint64_t lag_bytes() const noexcept { return log_.end_position() - position_; }
+    /// Whether the log has overwritten its bytes already: more was added at once than the log has room for.
+    [[nodiscard]] bool is_lost() const noexcept { return !log_.has(position_); }
     /// Whether it is so far behind that the log will soon overwrite its bytes.
     [[nodiscard]] bool is_too_slow() const noexcept {
         return lag_bytes() > log_.capacity_bytes() / lag_max_divisor * lag_max_numerator;

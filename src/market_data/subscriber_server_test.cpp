@@ -395,6 +395,29 @@ TEST(subscriber_server, cuts_off_a_subscriber_that_does_not_read_and_slows_nobod
     });
 }
 
+TEST(subscriber_server, cuts_off_who_waits_when_one_turn_adds_more_than_the_log_has_room_for) {
+    testing::test_feed_options options;
+    options.feed_log_bytes = feed_log_bytes_min;
+    test_exchange exchange(base::test_seed(), options);
+    exchange.run([](test_exchange* x) -> io::task<> {
+        const subscriber_pointer waiting = co_await subscribe(x, 0);
+        CORRO_REQUIRE(waiting != nullptr);
+        const std::uint64_t begin = x->feed.log().end_position();
+        // It has everything, so that no flush finds it slow; then it is a whole log behind.
+        x->trade(100'000);
+        CORRO_REQUIRE(!x->feed.log().has(begin));
+        EXPECT_EQ(x->ports.statistics().slow_cut, 0U);
+        while (x->ports.statistics().subscribers_now != 0) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
+        EXPECT_EQ(x->ports.statistics().slow_cut, 1U);
+        // The others go on.
+        const subscriber_pointer next = co_await subscribe(x, 0);
+        CORRO_REQUIRE(next != nullptr);
+        x->trade(1'000);
+        const auto news = co_await next->next_change();
+        EXPECT_TRUE(news && news->type == soup::packet_type::sequenced_data);
+    });
+}
+
 TEST(subscriber_server, gives_the_place_of_a_snapshot_that_nobody_reads_to_others) {
     testing::test_feed_options options;
     options.snapshots_max = 2;

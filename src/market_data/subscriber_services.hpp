@@ -96,7 +96,12 @@ class feed_service {
                 if (stopped) co_return;
                 continue;
             }
-            // flush() cuts a subscriber that falls too far behind.
+            // flush() cuts a subscriber that falls too far behind, unless one turn of the venue adds more than the log
+            // has room for.
+            if (s->reader_.is_lost()) {
+                registry_.cut_slow(s->who_, s->reader_.lag_bytes());
+                co_return;
+            }
             const std::span<const std::byte> bytes = s->reader_.unsent();
             if (bytes.empty()) {
                 if (broadcast_ != nullptr && s->memory_ != nullptr) {
@@ -124,12 +129,14 @@ class feed_service {
     template <class Session>
     io::task<bool> finish(Session* session, subscription* s) {
         if (s->is_following_) co_return true;  // it finds the rest in the broadcast
-        for (std::span<const std::byte> rest = s->reader_.unsent(); !rest.empty(); rest = s->reader_.unsent()) {
+        while (!s->reader_.is_lost()) {
+            const std::span<const std::byte> rest = s->reader_.unsent();
+            if (rest.empty()) co_return true;
             const io::io_result written = co_await session->stream().write_some(rest);
             s->reader_.sent(written.bytes);
             if (written.error) co_return false;
         }
-        co_return true;
+        co_return false;
     }
 
     /// Wakes subscribers that have sent everything; cuts those that are too slow.

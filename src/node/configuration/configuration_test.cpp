@@ -493,7 +493,7 @@ TEST(configuration, reads_how_market_data_leaves) {
 feed_listen = "127.0.0.1:4"
 shm_listen = "@corro-feed"
 snapshot_listen = "127.0.0.1:5"
-feed_log_bytes = 2097152
+feed_log_bytes = 134217728
 lines = ["239.1.1.1:6", "239.1.1.2:6"]
 retransmission_listen = "127.0.0.1:7"
 retransmit_beyond_local_network = true
@@ -517,7 +517,7 @@ secret = "0011223344556677889900112233445566778899001122334455667788990011"
     EXPECT_EQ(c.feed_listen, "127.0.0.1:4");
     EXPECT_EQ(c.feed_shm_listen, "@corro-feed");
     EXPECT_EQ(c.snapshot_listen, "127.0.0.1:5");
-    EXPECT_EQ(c.feed_log_bytes, 2'097'152U);
+    EXPECT_EQ(c.feed_log_bytes, 134'217'728U);
     EXPECT_EQ(c.lines, (std::vector<std::string>{"239.1.1.1:6", "239.1.1.2:6"}));
     EXPECT_EQ(c.retransmission_listen, "127.0.0.1:7");
     EXPECT_TRUE(c.retransmit_beyond_local_network);
@@ -541,6 +541,8 @@ secret = "0011223344556677889900112233445566778899001122334455667788990011"
                     .ends_with("link.secret: 64 zeros are not a key; make one with openssl rand -hex 32"));
     EXPECT_TRUE(error_of(with(said, "lines = [\"239.1.1.1:6\", \"239.1.1.2:6\"]\n", "") + sound)
                     .ends_with("retransmission_listen: needs market_data.lines"));
+    EXPECT_TRUE(error_of(with(said, "feed_log_bytes = 134217728", "feed_log_bytes = 1048576") + sound)
+                    .ends_with("market_data.feed_log_bytes: must be at least 67108864 with shm_listen"));
     EXPECT_TRUE(error_of(with(said, "directory = \"log\"\n", "") + sound).ends_with("event_log.directory: is missing"));
 }
 

@@ -1,6 +1,7 @@
 // A recovery, watched from outside: the test stops it in the middle of the journal, checks, and lets it continue.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -52,10 +53,13 @@ class gate final : public io::file_faults {
     int reads_ = 0;
 };
 
-/// An unused address.
+/// An unused address, of a host of this process alone: other tests open ports of their own meanwhile.
 std::string free_address() {
+    const int process = ::getpid();
+    const auto host = io::endpoint::parse(
+        fmt::format("127.{}.{}.{}:0", 1 + (process >> 16) % 254, (process >> 8) % 256, 1 + process % 254));
     io::context context;
-    const auto port = io::tcp_acceptor::open(context, io::endpoint::loopback(0));
+    const auto port = io::tcp_acceptor::open(context, *host);
     return port ? port->local_endpoint()->to_string() : std::string();
 }
 
