@@ -165,8 +165,8 @@ def test_ctrl_c_ends_a_query_and_the_journal_stays_usable(corro_program, tmp_pat
     script = f"""
 import corro, os, signal, threading, time
 day = corro.journal({str(journal)!r}, config={str(DEMO)!r})
-threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
+    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
     while True:
         day.read()
 except KeyboardInterrupt:

@@ -162,8 +162,8 @@ def test_ctrl_c_ends_a_run_that_then_goes_on():
     script = f"""
 import corro, os, signal, threading
 market = corro.Market({str(CALM)!r}, record=())
-threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
+    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
     market.run("100h")
 except KeyboardInterrupt:
     print("interrupted")
