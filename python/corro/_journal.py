@@ -250,7 +250,8 @@ class Journal:
     ) -> Book:
         """The book after the last command that is not later than a time.
 
-        Fast with an index (`make_index`): the nearest snapshot is loaded, and the commands after it are executed.
+        In a long journal it is fast with an index (`make_index`): the nearest snapshot is loaded, and the commands after
+        it are executed.
 
         Parameters
         ----------
@@ -277,7 +278,8 @@ class Journal:
         Parameters
         ----------
         every
-            Commands between two snapshots, from 100 on: fewer make `book_at` faster and need more space.
+            Commands between two snapshots, from 100 on. Loading a snapshot takes time in proportion to the open orders, so
+            that some ten thousand commands are a sensible distance.
         """
         try:
             interval = operator.index(every)
