@@ -23,8 +23,9 @@ namespace corro::app {
 /// A client of the venue's feeds, like any other. It costs the venue's thread nothing but its subscription.
 class api_thread {
  public:
-    api_thread(node::configuration configuration, std::vector<api::feed_address> feeds)
-        : role_(context_, configuration, std::move(feeds)), close_(context_) {
+    api_thread(node::configuration configuration, std::vector<api::feed_address> feeds, io::endpoint orders,
+               std::vector<api::api_key> keys)
+        : role_(context_, configuration, std::move(feeds), orders, std::move(keys)), close_(context_) {
         thread_ = std::thread([this] { run(); });
     }
     ~api_thread() { close(); }
@@ -68,7 +69,8 @@ class api_thread {
 };
 
 /// The API beside a venue that has started; nullptr if the configuration has none.
-[[nodiscard]] inline std::unique_ptr<api_thread> start_api(const node::configuration& c, const node::venue& venue) {
+[[nodiscard]] inline std::unique_ptr<api_thread> start_api(const node::configuration& c, const node::venue& venue,
+                                                           std::vector<api::api_key> keys) {
     if (c.api_listen.empty()) return nullptr;
     node::configuration own = c;
     own.metrics_listen.clear();  // the venue's
@@ -77,7 +79,8 @@ class api_thread {
         const auto& feed = venue.at(k).feed;
         feeds.push_back(node::feed_address_of(feed.feed_endpoint(), feed.snapshot_endpoint()));
     }
-    return std::make_unique<api_thread>(std::move(own), std::move(feeds));
+    return std::make_unique<api_thread>(std::move(own), std::move(feeds), node::reachable(venue.order_entry_endpoint()),
+                                        std::move(keys));
 }
 
 }  // namespace corro::app

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,7 @@
 #include "io/task/scope.hpp"
 #include "market_watch.hpp"
 #include "node/configuration/configuration.hpp"
+#include "node/links/api_keys.hpp"
 #include "node/venue/venue.hpp"
 #include "process.hpp"
 #include "report.hpp"
@@ -161,7 +164,7 @@ std::string hexadecimal(const wire::api_key& key) {
 
 /// How to connect to the exchange, in lines.
 std::vector<std::string> how_to_connect(const node::configuration& c, const node::venue& exchange,
-                                        const api_thread* web) {
+                                        const api_thread* web, std::span<const api::api_key> keys) {
     std::vector<std::string> lines;
     lines.push_back(fmt::format("order entry  {}   Corro Binary, docs/spec/corro_binary.md",
                                 exchange.order_entry_endpoint().to_string()));
@@ -188,6 +191,11 @@ std::vector<std::string> how_to_connect(const node::configuration& c, const node
                                         c.fix_comp_id, a.name));
         }
     }
+    for (const api::api_key& key : keys) {
+        const auto owner = std::ranges::find(c.accounts, key.account, &gateway::account::id);
+        lines.push_back(
+            fmt::format("by the API   client_id {}, client_secret: the key of {}", key.client_id, owner->name));
+    }
     return lines;
 }
 
@@ -204,9 +212,12 @@ int demo(const demo_options& options) {
         throw node::configuration_error(
             fmt::format("{}: the demonstration needs an account named \"{}\"", options.config, traffic_account));
     }
+    const std::vector<api::api_key> keys = options.config.empty()
+                                               ? node::parse_api_keys(demo_configuration, "demo.toml", configuration)
+                                               : node::load_api_keys(configuration);
     exchange_thread venue(configuration);
-    const std::unique_ptr<api_thread> web = start_api(configuration, venue.exchange());
-    const std::vector<std::string> details = how_to_connect(configuration, venue.exchange(), web.get());
+    const std::unique_ptr<api_thread> web = start_api(configuration, venue.exchange(), keys);
+    const std::vector<std::string> details = how_to_connect(configuration, venue.exchange(), web.get(), keys);
     for (const std::string& line : details) fmt::print("{}\n", line);
     std::fflush(stdout);
 

@@ -24,6 +24,7 @@
 #include "journal_news.hpp"
 #include "node/configuration/configuration.hpp"
 #include "node/configuration/file_access.hpp"
+#include "node/links/api_keys.hpp"
 #include "node/links/api_role.hpp"
 #include "node/links/distributor_role.hpp"
 #include "node/links/gateway_role.hpp"
@@ -47,6 +48,7 @@ struct serve_options {
     std::string event_log;
     std::vector<std::string> venue_feed;
     std::vector<std::string> venue_snapshots;
+    std::string venue_orders;
     std::string partition;
     std::string open_files = "refuse";
     std::uint32_t sample_every = 0;
@@ -242,9 +244,10 @@ void print_api(io::endpoint at) {
 }
 
 /// Starts the API beside the venue; ends the venue when the API's port cannot be opened.
-std::unique_ptr<api_thread> start_web(io::context& context, node::venue& venue, const node::configuration& c) {
+std::unique_ptr<api_thread> start_web(io::context& context, node::venue& venue, const node::configuration& c,
+                                      std::vector<api::api_key> keys) {
     try {
-        return start_api(c, venue);
+        return start_api(c, venue, std::move(keys));
     } catch (...) {
         io::block_on(context, venue.stop());
         throw;
@@ -259,6 +262,7 @@ int serve(const serve_options& options) {
     if (!options.metrics.empty()) configuration.metrics_listen = options.metrics;
     if (!options.event_log.empty()) configuration.event_log.directory = options.event_log;
     if (options.sample_given) configuration.timing_sample_every = options.sample_every;
+    std::vector<api::api_key> keys = node::load_api_keys(configuration);
     report_descriptors(node::descriptors_needed(configuration));
     io::context_options loop(platform_named(options.io));
     loop.busy_poll = configuration.order_entry_busy_poll;
@@ -270,7 +274,7 @@ int serve(const serve_options& options) {
                threads_of(configuration));
     fmt::print("  order entry  {}\n", venue.order_entry_endpoint().to_string());
     if (const auto fix = venue.fix_endpoint()) fmt::print("  FIX          {}\n", fix->to_string());
-    const std::unique_ptr<api_thread> web = start_web(context, venue, configuration);
+    const std::unique_ptr<api_thread> web = start_web(context, venue, configuration, std::move(keys));
     if (web != nullptr) print_api(web->where());
     print_partitions(venue, configuration);
     fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables, SIGUSR2 writes a snapshot.\n");
@@ -373,7 +377,13 @@ int serve_api(const serve_options& options) {
                                         "listen = \"127.0.0.1:7020\"");
     }
     io::context context(io::context_options(platform_named(options.io)));
-    node::api_role web(context, configuration, feeds_of(options, configuration));
+    std::optional<io::endpoint> orders;
+    if (!options.venue_orders.empty()) orders = node::address_of(options.venue_orders, "--venue-orders");
+    std::vector<api::api_key> keys = node::load_api_keys(configuration);
+    if (!orders && !keys.empty()) {
+        throw node::configuration_error("an API with keys needs its venue's order entry: --venue-orders ADDRESS");
+    }
+    node::api_role web(context, configuration, feeds_of(options, configuration), orders, std::move(keys));
     fmt::print("corro {} is the API of venue {} on {}\n", CORRO_VERSION, configuration.venue_name,
                context.backend_name());
     print_api(web.where());
@@ -481,6 +491,7 @@ void add_serve_command(command_line& line) {
                        "Feed port of the venue, for a distributor or an API; of each partition for an API");
     command.add_option("--venue-snapshots", options->venue_snapshots,
                        "Snapshot port of the venue, for a distributor or an API; in the order of the feeds");
+    command.add_option("--venue-orders", options->venue_orders, "Order entry of the venue, for an API with keys");
     command.add_option("--partition", options->partition,
                        "Partition whose feed a distributor publishes, in a venue with partitions");
     command.add_option("--metrics", options->metrics,

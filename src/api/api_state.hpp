@@ -6,8 +6,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "api/account.hpp"
+#include "api/account_channels.hpp"
+#include "api/authentication.hpp"
 #include "api/channels.hpp"
 #include "api/market_view.hpp"
 #include "api/public_methods.hpp"
@@ -34,11 +39,22 @@ struct api_state {
         return s;
     }
 
+    /// The channels of an account.
+    [[nodiscard]] account_channels* channels_of(const account& of) const noexcept {
+        for (const auto& each : account_publishers) {
+            if (&each->of() == &of) return each.get();
+        }
+        return nullptr;
+    }
+
     io::context* context;
     market_view markets{publisher};
     channels publisher{markets};
-    std::string currency = "USD";  ///< that prices are in
-    bool is_test = false;          ///< reported as `testnet`
+    std::string currency = "USD";                                       ///< that prices are in
+    bool is_test = false;                                               ///< reported as `testnet`
+    std::vector<std::unique_ptr<account>> accounts;                     ///< one per key
+    std::vector<std::unique_ptr<account_channels>> account_publishers;  ///< in the same order
+    std::unique_ptr<authentication> keys;
     std::size_t feeds_count = 0;
     std::size_t feeds_joined = 0;
 };

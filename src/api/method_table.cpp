@@ -62,6 +62,55 @@ constexpr std::array heartbeat_params{param_description{.name = "interval",
                                                         .meaning = "Seconds."}};
 constexpr std::array subscription_params{channels_param};
 
+constexpr std::array auth_params{
+    param_description{.name = "grant_type",
+                      .required = true,
+                      .choices = "client_credentials client_signature refresh_token",
+                      .meaning = "The kind of proof."},
+    param_description{.name = "client_id", .meaning = "Of a key, except with a refresh token."},
+    param_description{.name = "client_secret", .meaning = "With `client_credentials`: the account's key."},
+    param_description{.name = "timestamp",
+                      .type = param_type::integer,
+                      .meaning = "With `client_signature`: milliseconds, at most a minute from the API's time."},
+    param_description{.name = "nonce", .meaning = "With `client_signature`: any text."},
+    param_description{.name = "data", .meaning = "With `client_signature`: any text."},
+    param_description{.name = "signature", .meaning = "With `client_signature`: see above."},
+    param_description{.name = "refresh_token", .meaning = "With `refresh_token`: it counts once."}};
+constexpr param_description order_id_param{.name = "order_id", .required = true, .meaning = "Of an order of the key."};
+constexpr param_description label_param{.name = "label", .required = true, .meaning = "See above."};
+constexpr param_description any_currency_param{.name = "currency", .meaning = "A product's number as text, or `any`."};
+constexpr std::array order_params{
+    instrument_param,
+    param_description{.name = "amount", .type = param_type::decimal, .required = true, .meaning = "Units."},
+    param_description{.name = "type",
+                      .choices = "limit market market_limit",
+                      .meaning = "Otherwise `limit`; `market_limit` rests at the price at which it has traded."},
+    param_description{.name = "price", .type = param_type::decimal, .meaning = "Of a limit order."},
+    param_description{.name = "time_in_force",
+                      .choices = "good_til_cancelled good_til_day immediate_or_cancel fill_or_kill",
+                      .meaning = "Otherwise `good_til_cancelled`; `immediate_or_cancel` for a market order."},
+    param_description{.name = "max_show", .type = param_type::decimal, .meaning = "Units that the book shows."},
+    param_description{.name = "post_only", .type = param_type::boolean, .meaning = "Never takes liquidity."},
+    param_description{.name = "reject_post_only",
+                      .type = param_type::boolean,
+                      .meaning = "A post-only order that would trade is refused; otherwise it gets another price."},
+    param_description{.name = "reduce_only", .type = param_type::boolean, .meaning = "Only `false`."},
+    param_description{.name = "label", .meaning = "See above."}};
+constexpr std::array edit_params{
+    order_id_param,
+    param_description{.name = "amount",
+                      .type = param_type::decimal,
+                      .required = true,
+                      .meaning = "The new total, what is filled included."},
+    param_description{.name = "price", .type = param_type::decimal, .meaning = "Otherwise it stays."}};
+constexpr std::array one_order{order_id_param};
+constexpr std::array one_currency{currency_param};
+constexpr std::array label_params{label_param, any_currency_param};
+constexpr std::array own_trades_params{instrument_param, start_param, end_param, count_param, sorting_param};
+constexpr std::array own_currency_trades_params{currency_param, start_param, end_param, count_param, sorting_param};
+constexpr std::array order_trades_params{order_id_param, count_param, sorting_param};
+constexpr std::array positions_params{any_currency_param};
+
 constexpr std::array methods{
     method_description{.id = method_id::hello,
                        .name = "public/hello",
@@ -135,6 +184,108 @@ constexpr std::array methods{
                        .over = transport::websocket,
                        .params = {},
                        .meaning = "Ends all subscriptions of the connection."},
+    method_description{.id = method_id::auth,
+                       .name = "public/auth",
+                       .cost = authentication_cost,
+                       .params = auth_params,
+                       .meaning = "Authenticates: the answer has an access token, and a WebSocket need not send it."},
+    method_description{.id = method_id::logout,
+                       .name = "private/logout",
+                       .over = transport::websocket,
+                       .params = {},
+                       .meaning = "Closes the connection."},
+    method_description{.id = method_id::private_subscribe,
+                       .name = "private/subscribe",
+                       .over = transport::websocket,
+                       .cost = subscription_cost,
+                       .params = subscription_params,
+                       .meaning = "As `public/subscribe`, with the channels of the key."},
+    method_description{.id = method_id::private_unsubscribe,
+                       .name = "private/unsubscribe",
+                       .over = transport::websocket,
+                       .params = subscription_params,
+                       .meaning = "As `public/unsubscribe`, with the channels of the key."},
+    method_description{.id = method_id::buy,
+                       .name = "private/buy",
+                       .params = order_params,
+                       .meaning = "Enters an order; the answer has the order, and its trades at once."},
+    method_description{.id = method_id::sell,
+                       .name = "private/sell",
+                       .params = order_params,
+                       .meaning = "Enters an order; the answer has the order, and its trades at once."},
+    method_description{.id = method_id::edit,
+                       .name = "private/edit",
+                       .params = edit_params,
+                       .meaning = "Changes amount or price of an open order."},
+    method_description{
+        .id = method_id::cancel, .name = "private/cancel", .params = one_order, .meaning = "Cancels an order."},
+    method_description{.id = method_id::cancel_all,
+                       .name = "private/cancel_all",
+                       .params = {},
+                       .meaning = "Cancels all orders of the key; the answer is their number."},
+    method_description{.id = method_id::cancel_all_by_instrument,
+                       .name = "private/cancel_all_by_instrument",
+                       .params = one_instrument,
+                       .meaning = "The same in an instrument."},
+    method_description{.id = method_id::cancel_all_by_currency,
+                       .name = "private/cancel_all_by_currency",
+                       .params = one_currency,
+                       .meaning = "The same in the instruments of a product."},
+    method_description{.id = method_id::cancel_by_label,
+                       .name = "private/cancel_by_label",
+                       .params = label_params,
+                       .meaning = "The same of the orders with a label."},
+    method_description{.id = method_id::open_orders,
+                       .name = "private/get_open_orders",
+                       .params = {},
+                       .meaning = "The open orders of the key, oldest first."},
+    method_description{.id = method_id::open_orders_by_instrument,
+                       .name = "private/get_open_orders_by_instrument",
+                       .params = one_instrument,
+                       .meaning = "The same in an instrument."},
+    method_description{.id = method_id::open_orders_by_currency,
+                       .name = "private/get_open_orders_by_currency",
+                       .params = one_currency,
+                       .meaning = "The same in the instruments of a product."},
+    method_description{.id = method_id::order_state,
+                       .name = "private/get_order_state",
+                       .params = one_order,
+                       .meaning = "An order of the key, open or closed."},
+    method_description{.id = method_id::user_trades_by_instrument,
+                       .name = "private/get_user_trades_by_instrument",
+                       .params = own_trades_params,
+                       .meaning = "The trades of the key in an instrument."},
+    method_description{.id = method_id::user_trades_by_currency,
+                       .name = "private/get_user_trades_by_currency",
+                       .params = own_currency_trades_params,
+                       .meaning = "The same in the instruments of a product."},
+    method_description{.id = method_id::user_trades_by_order,
+                       .name = "private/get_user_trades_by_order",
+                       .params = order_trades_params,
+                       .meaning = "The trades of an order, as a list."},
+    method_description{.id = method_id::positions,
+                       .name = "private/get_positions",
+                       .params = positions_params,
+                       .meaning = "The positions that the trades of the key have made."},
+    method_description{.id = method_id::position,
+                       .name = "private/get_position",
+                       .params = one_instrument,
+                       .meaning = "The position in one instrument."},
+    method_description{.id = method_id::enable_cancel_on_disconnect,
+                       .name = "private/enable_cancel_on_disconnect",
+                       .over = transport::websocket,
+                       .params = {},
+                       .meaning = "Orders that this connection enters from now on are cancelled when it ends."},
+    method_description{.id = method_id::disable_cancel_on_disconnect,
+                       .name = "private/disable_cancel_on_disconnect",
+                       .over = transport::websocket,
+                       .params = {},
+                       .meaning = "Orders that this connection enters from now on stay."},
+    method_description{.id = method_id::get_cancel_on_disconnect,
+                       .name = "private/get_cancel_on_disconnect",
+                       .over = transport::websocket,
+                       .params = {},
+                       .meaning = "Which of the two holds: `enabled`."},
 };
 
 /// Calls `f` with each word.
@@ -157,6 +308,7 @@ bool has_type(const param_description& p, const json_value& v) {
     switch (p.type) {
         case param_type::text: return v.kind == json_kind::text;
         case param_type::integer: return v.kind == json_kind::number && scaled_integer(v.text, 0).has_value();
+        case param_type::decimal: return v.kind == json_kind::number && scaled_integer(v.text, 9).has_value();
         case param_type::boolean: return v.kind == json_kind::boolean;
         case param_type::texts:
             return v.kind == json_kind::list &&
@@ -175,6 +327,7 @@ std::string_view type_name(param_type type) {
     switch (type) {
         case param_type::text: return "string";
         case param_type::integer: return "integer";
+        case param_type::decimal: return "number";
         case param_type::boolean: return "boolean";
         case param_type::texts: return "array of strings";
     }
@@ -271,7 +424,8 @@ json_value value_of_query(const param_description& p, std::string text) {
         return v;
     }
     const bool is_truth = p.type == param_type::boolean && (text == "true" || text == "false");
-    v.kind = is_truth ? json_kind::boolean : p.type == param_type::integer ? json_kind::number : json_kind::text;
+    const bool is_number = p.type == param_type::integer || p.type == param_type::decimal;
+    v.kind = is_truth ? json_kind::boolean : is_number ? json_kind::number : json_kind::text;
     v.truth = text == "true";
     v.text = std::move(text);
     return v;

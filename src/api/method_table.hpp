@@ -15,6 +15,10 @@
 
 namespace corro::api {
 
+/// Credits for an authentication, so that secrets are not tried at the pace of other requests.
+inline constexpr std::uint32_t authentication_cost = 5'000;
+static_assert(authentication_cost <= credits_max);
+
 enum class method_id : std::uint8_t {
     hello,
     test,
@@ -32,12 +36,36 @@ enum class method_id : std::uint8_t {
     subscribe,
     unsubscribe,
     unsubscribe_all,
+    auth,
+    logout,
+    private_subscribe,
+    private_unsubscribe,
+    buy,
+    sell,
+    edit,
+    cancel,
+    cancel_all,
+    cancel_all_by_instrument,
+    cancel_all_by_currency,
+    cancel_by_label,
+    open_orders,
+    open_orders_by_instrument,
+    open_orders_by_currency,
+    order_state,
+    user_trades_by_instrument,
+    user_trades_by_currency,
+    user_trades_by_order,
+    positions,
+    position,
+    enable_cancel_on_disconnect,
+    disable_cancel_on_disconnect,
+    get_cancel_on_disconnect,
 };
 
 /// Where a method may be called.
 enum class transport : std::uint8_t { any, websocket };
 
-enum class param_type : std::uint8_t { text, integer, boolean, texts };
+enum class param_type : std::uint8_t { text, integer, decimal, boolean, texts };
 
 /// One parameter of a method.
 struct param_description {
@@ -57,6 +85,9 @@ struct method_description {
     std::uint32_t cost = request_cost;  ///< credits
     std::span<const param_description> params{};
     std::string_view meaning{};
+
+    /// Whether the client must have authenticated.
+    [[nodiscard]] constexpr bool is_private() const noexcept { return name.starts_with("private/"); }
 };
 
 /// All methods, in the order of the reference.

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/account_channels.hpp"
 #include "api/channels.hpp"
 #include "api/request.hpp"
 #include "base/assert.hpp"
@@ -31,6 +32,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (const auto name = api::parse_channel(text)) {
         CORRO_ASSERT(text.find(name->instrument) != std::string_view::npos &&
                      text.size() <= api::channel_name_bytes_max);
+    }
+    if (const auto name = api::parse_user_channel(text)) {
+        CORRO_ASSERT(text.starts_with("user.") && text.ends_with(name->is_raw ? ".raw" : ".100ms"));
+        CORRO_ASSERT(text.find(name->instrument) != std::string_view::npos);
     }
     return 0;
 }

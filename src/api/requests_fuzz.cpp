@@ -37,7 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     const api::read_request read = api::request_of_json(text);
     std::expected<std::string, api::api_error> answer = std::unexpected(api::api_error(api::error_code::bad_request));
-    const bool is_public = read.what && read.what->method->over == api::transport::any;
+    const bool is_public = read.what && read.what->method->over == api::transport::any &&
+                           !read.what->method->is_private() && read.what->method->id != api::method_id::auth;
     if (!read.what) {
         answer = std::unexpected(read.what.error());
     } else if (is_public) {

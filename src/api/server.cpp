@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "api/private_methods.hpp"
 #include "client/session_errors.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/with_timeout.hpp"
@@ -69,6 +70,14 @@ server::server(io::context& on, io::tcp_acceptor port, server_options options)
     state_.is_test = options_.is_test;
     state_.feeds_count = options_.feeds.size();
     for (const feed_address& each : options_.feeds) feeds_.push_back(followed_feed{each, nullptr, false});
+    if (options_.orders) {
+        for (const api_key& each : options_.keys) {
+            state_.accounts.push_back(std::make_unique<account>(on, *options_.orders, each));
+            state_.account_publishers.push_back(
+                std::make_unique<account_channels>(*state_.accounts.back(), state_.markets));
+        }
+    }
+    state_.keys = std::make_unique<authentication>(state_.accounts, on.runs_on());
     add_routes();
 }
 
@@ -94,6 +103,8 @@ server_statistics server::statistics() const noexcept {
     s.notifications = state_.publisher.messages_count();
     s.left_out = state_.publisher.left_out_count();
     s.refused = refused_count_;
+    s.accounts_on = static_cast<std::size_t>(
+        std::ranges::count_if(state_.accounts, [](const auto& each) { return each->is_on(); }));
     s.feeds_joined = joined_count_;
     return s;
 }
@@ -108,6 +119,9 @@ io::task<> server::run() {
     for (std::size_t k = 0; k < feeds_.size(); ++k) feeding.spawn(follow(k));
     feeding.spawn(publish_every(channel_interval::short_, interval_short));
     feeding.spawn(publish_every(channel_interval::long_, interval_long));
+    io::task_scope trading(*state_.context);
+    for (const auto& each : state_.accounts) trading.spawn(each->run());
+    for (const auto& each : state_.account_publishers) feeding.spawn(publish_account(each.get()));
     io::task_scope connections(*state_.context);
     io::task_scope accepting(*state_.context);
     accepting.spawn(accept_all(&connections));
@@ -120,6 +134,9 @@ io::task<> server::run() {
     http_.drain();
     for (web_session* each : sessions_) each->end(websocket::close_code::going_away, "the venue closes");
     static_cast<void>(co_await io::with_timeout(drain_time, connections.join()));
+    // Cancels of connections that have ended leave before the logouts.
+    for (const auto& each : state_.accounts) each->close();
+    static_cast<void>(co_await io::with_timeout(drain_time, trading.join()));
     feeding.request_stop();
     for (followed_feed& each : feeds_) {
         if (each.session != nullptr) each.session->abandon();
@@ -134,6 +151,16 @@ io::task<> server::publish_every(channel_interval interval, std::chrono::millise
         const std::error_code interrupted = co_await io::sleep_for(length);
         if (interrupted) co_return;
         state_.publisher.publish(interval);
+    }
+}
+
+io::task<> server::publish_account(account_channels* of) {
+    while (true) {
+        const std::error_code stopped = co_await of->pending().wait();
+        if (stopped) co_return;
+        const std::error_code interrupted = co_await io::sleep_for(interval_short);
+        if (interrupted) co_return;
+        of->publish();
     }
 }
 
@@ -243,24 +270,41 @@ void server::respond_json(http::exchange* on, unsigned status, std::string_view 
     on->respond(status, fields, text);
 }
 
-void server::respond(http::exchange* on, const read_request& read, std::int64_t in_us) {
-    const std::uint32_t cost = read.what ? read.what->method->cost : request_cost;
-    std::expected<std::string, api_error> result = std::unexpected(api_error(error_code::too_many_requests));
-    if (addresses_.take(peer_of(on), cost, state_.context->now())) {
-        if (!read.what) {
-            result = std::unexpected(read.what.error());
-        } else if (read.what->method->over == transport::websocket) {
-            result = std::unexpected(api_error(error_code::must_be_websocket));
-        } else {
-            result = answer_public(*read.what, state_.seen_by_public());
-        }
+io::task<std::expected<std::string, api_error>> server::dispatch(http::exchange* on, const request* r) {
+    if (r->method->over == transport::websocket) co_return std::unexpected(api_error(error_code::must_be_websocket));
+    const io::steady_time now = state_.context->now();
+    if (r->method->id == method_id::auth) {
+        auto done = answer_auth(*r, *state_.keys, state_.now_us() / 1'000, now);
+        if (!done) co_return std::unexpected(std::move(done.error()));
+        co_return std::move(done->result);
     }
+    if (!r->method->is_private()) co_return answer_public(*r, state_.seen_by_public());
+    constexpr std::string_view scheme = "Bearer ";
+    std::string_view token = on->request().find("Authorization");
+    if (!token.starts_with(scheme)) co_return std::unexpected(api_error(error_code::authorization_required));
+    token.remove_prefix(scheme.size());
+    account* const of = state_.keys->by_token(token, now);
+    if (of == nullptr) co_return std::unexpected(api_error(error_code::invalid_token));
+    private_caller by;
+    by.markets = &state_.markets;
+    co_return co_await answer_private(r, of, &by);
+}
+
+io::task<> server::respond(http::exchange* on, const read_request* read, std::int64_t in_us) {
+    const std::uint32_t cost = read->what ? read->what->method->cost : request_cost;
+    std::expected<std::string, api_error> result = std::unexpected(api_error(error_code::too_many_requests));
+    const bool has_credits = addresses_.take(peer_of(on), cost, state_.context->now());
+    if (has_credits && !read->what) result = std::unexpected(read->what.error());
+    if (has_credits && read->what) result = co_await dispatch(on, &*read->what);
     request_times times;
     times.in_us = in_us;
     times.out_us = state_.now_us();
-    if (result) return respond_json(on, 200, response_text(read.id, *result, times, state_.is_test));
+    if (result) {
+        respond_json(on, 200, response_text(read->id, *result, times, state_.is_test));
+        co_return;
+    }
     respond_json(on, describe(result.error().code).http_status,
-                 error_text(read.id, result.error(), times, state_.is_test));
+                 error_text(read->id, result.error(), times, state_.is_test));
 }
 
 io::task<> server::answer_get(http::exchange* on) {
@@ -269,10 +313,11 @@ io::task<> server::answer_get(http::exchange* on) {
     if (head.query.size() > request_bytes_max) {
         read_request refused;
         refused.what = std::unexpected(api_error(error_code::request_too_large));
-        respond(on, refused, in_us);
+        co_await respond(on, &refused, in_us);
         co_return;
     }
-    respond(on, request_of_query(head.path.substr(method_prefix.size()), head.query), in_us);
+    const read_request read = request_of_query(head.path.substr(method_prefix.size()), head.query);
+    co_await respond(on, &read, in_us);
 }
 
 io::task<> server::answer_post(http::exchange* on) {
@@ -286,7 +331,7 @@ io::task<> server::answer_post(http::exchange* on) {
     if (read.what && !named.empty() && named != read.what->method->name) {
         read.what = std::unexpected(api_error(error_code::bad_request, {}, "the path names another method"));
     }
-    respond(on, read, in_us);
+    co_await respond(on, &read, in_us);
 }
 
 }  // namespace corro::api

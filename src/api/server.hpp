@@ -14,7 +14,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +25,7 @@
 #include "api/api_state.hpp"
 #include "api/web_session.hpp"
 #include "client/feed_session.hpp"
+#include "client/venue_endpoint.hpp"
 #include "http/router.hpp"
 #include "http/server.hpp"
 #include "io/net/endpoint.hpp"
@@ -45,6 +48,9 @@ struct server_options {
 
     /// One per partition of the venue.
     std::vector<feed_address> feeds;
+    /// Order entry of the venue, and the keys whose sessions this server has with it; both may be missing.
+    std::optional<client::venue_endpoint> orders;
+    std::vector<api_key> keys;
     /// The pages that may connect from a browser, beside those of the server's own host: "https://venue.example".
     std::vector<std::string> origins;
     std::string currency = "USD";
@@ -60,6 +66,7 @@ struct server_statistics {
     std::uint64_t notifications = 0;
     std::uint64_t left_out = 0;      ///< notifications that slow clients did not get
     std::uint64_t refused = 0;       ///< connections
+    std::size_t accounts_on = 0;     ///< keys whose sessions are on
     std::uint64_t feeds_joined = 0;  ///< how often a feed was joined by a snapshot
 };
 
@@ -102,7 +109,9 @@ class server {
     [[nodiscard]] io::task<> answer_post(http::exchange* on);
     [[nodiscard]] io::task<> answer_get(http::exchange* on);
     [[nodiscard]] io::task<> describe_methods(http::exchange* on);
-    void respond(http::exchange* on, const read_request& read, std::int64_t in_us);
+    [[nodiscard]] io::task<> respond(http::exchange* on, const read_request* read, std::int64_t in_us);
+    [[nodiscard]] io::task<std::expected<std::string, api_error>> dispatch(http::exchange* on, const request* r);
+    [[nodiscard]] io::task<> publish_account(account_channels* of);
     void respond_json(http::exchange* on, unsigned status, std::string_view text) const;
 
     api_state state_;

@@ -47,8 +47,15 @@ class web_session final : public subscriber {
 
     [[nodiscard]] io::task<> write();
     [[nodiscard]] io::task<> beat();
-    void respond(const websocket::message& message);
-    [[nodiscard]] answer dispatch(const request& r);
+    [[nodiscard]] io::task<> respond(websocket::message message);
+    [[nodiscard]] io::task<answer> dispatch(const request* r);
+    [[nodiscard]] io::task<answer> dispatch_private(const request* r);
+    [[nodiscard]] answer dispatch_public(const request& r);
+    [[nodiscard]] answer authenticate(const request& r);
+    /// The account that a private request is about.
+    [[nodiscard]] std::expected<account*, api_error> account_of(const request& r) const;
+    void end_subscriptions() noexcept;
+    void cancel_entered();
     [[nodiscard]] answer subscribe(const request& r);
     [[nodiscard]] answer unsubscribe(const request& r);
     [[nodiscard]] answer set_heartbeat(std::int64_t seconds);
@@ -61,6 +68,10 @@ class web_session final : public subscriber {
     io::auto_event beat_changed_;
     std::int64_t heartbeat_s_ = 0;      ///< 0: none
     std::vector<std::string> joining_;  ///< channels to subscribe to, behind the response that names them
+    account* account_ = nullptr;        ///< of the last authentication
+    io::steady_time account_ends_{};    ///< when it expires
+    bool cancels_on_disconnect_ = false;
+    std::vector<domain::order_id> entered_;  ///< orders of `account_` that end with the connection
     std::optional<websocket::close_code> ending_;
     std::string_view ending_reason_;
     bool heard_ = false;      ///< a message has come in this interval

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "node/configuration/configuration.hpp"
+#include "node/links/api_keys.hpp"
 
 namespace corro::node {
 namespace {
@@ -60,6 +61,35 @@ TEST(api_configuration, refuses_wrong_values_with_their_place) {
     EXPECT_EQ(problem_of("[api]\ncurrency = \"\"\n").substr(0, 27), "corro.toml:2: api.currency:");
     EXPECT_NE(problem_of("[api]\nconnections_per_address_max = 0\n"), "");
     EXPECT_NE(problem_of("[api]\nport = 1\n").find("port"), std::string::npos);
+}
+
+std::string problem_of_keys(const std::string& tables) {
+    try {
+        const configuration c = parse_configuration(rest + tables, "corro.toml");
+        static_cast<void>(parse_api_keys(rest + tables, "corro.toml", c));
+    } catch (const configuration_error& e) {
+        return e.what();
+    }
+    return "";
+}
+
+TEST(api_configuration, keys_name_a_session_of_an_account) {
+    const std::string text = rest + "[[api_key]]\nclient_id = \"a\"\naccount = 1\nsession = 4\n";
+    const auto keys = parse_api_keys(text, "corro.toml", parse_configuration(text, "corro.toml"));
+    ASSERT_EQ(keys.size(), 1U);
+    EXPECT_EQ(keys[0].client_id, "a");
+    EXPECT_EQ(keys[0].account.value, 1U);
+    EXPECT_EQ(keys[0].session_number, 4U);
+    EXPECT_EQ(keys[0].secret[0], std::byte{0x3c}) << "the account's";
+    EXPECT_EQ(problem_of_keys("[[api_key]]\nclient_id = \"a\"\naccount = 2\n"),
+              "corro.toml:18: api_key.account: there is no [[account]] 2");
+    EXPECT_EQ(problem_of_keys("[[api_key]]\nclient_id = \"a\"\naccount = 1\nsession = 5\n"),
+              "corro.toml:19: api_key.session: account 1 has 4 sessions");
+    EXPECT_NE(problem_of_keys("[[api_key]]\nclient_id = \"\"\naccount = 1\n"), "");
+    const std::string one = "[[api_key]]\nclient_id = \"a\"\naccount = 1\nsession = 2\n";
+    EXPECT_NE(problem_of_keys(one + one).find("is used twice"), std::string::npos);
+    EXPECT_NE(problem_of_keys("[[fix_session]]\nname = \"A\"\naccount = 1\nsession = 2\n" + one).find("speaks FIX"),
+              std::string::npos);
 }
 
 }  // namespace

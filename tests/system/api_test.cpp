@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "api/json_value.hpp"
+#include "api_world_fixture.hpp"
 #include "client/order_session.hpp"
 #include "client/trader.hpp"
 #include "exchange_fixture.hpp"
@@ -35,74 +36,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using api::json_value;
-using domain::side;
-
-io::task<void> serve_until(node::venue* venue, io::remote_event* ends) {
-    io::task_scope serving(co_await io::this_context());
-    serving.spawn(venue->run());
-    static_cast<void>(co_await ends->wait());
-    venue->close();
-    co_await serving.join();
-}
-
-/// A venue on a context of the world, while it lives.
-class living_venue {
- public:
-    living_venue(sim::world& world, const node::configuration& c)
-        : context_(io::context_options(world.machine())), venue_(context_, c), ends_(context_), serving_(context_) {
-        serving_.spawn(serve_until(&venue_, &ends_));
-    }
-    ~living_venue() {
-        ends_.set();
-        io::block_on(context_, serving_.join());
-    }
-    living_venue(const living_venue&) = delete;
-    living_venue& operator=(const living_venue&) = delete;
-    [[nodiscard]] const node::venue& operator*() const noexcept { return venue_; }
-    [[nodiscard]] const node::venue* operator->() const noexcept { return &venue_; }
-
- private:
-    io::context context_;
-    node::testing::started_venue venue_;
-    io::remote_event ends_;
-    io::task_scope serving_;
-};
-
-/// The API on another context.
-class living_api {
- public:
-    living_api(sim::world& world, node::configuration c, io::endpoint feed, io::endpoint snapshots)
-        : context_(io::context_options(world.machine())), ends_(context_), serving_(context_) {
-        c.api_listen = "127.0.0.1:0";
-        role_ = std::make_unique<node::api_role>(
-            context_, c, std::vector<api::feed_address>{node::feed_address_of(feed, snapshots)});
-        serving_.spawn(run(this));
-    }
-    ~living_api() {
-        ends_.set();
-        io::block_on(context_, serving_.join());
-        EXPECT_EQ(role_->server().statistics().sessions_now, 0U);
-        EXPECT_EQ(role_->server().statistics().connections_now, 0U);
-        EXPECT_EQ(role_->server().statistics().channels_now, 0U);
-    }
-    living_api(const living_api&) = delete;
-    living_api& operator=(const living_api&) = delete;
-    [[nodiscard]] const node::api_role* operator->() const noexcept { return role_.get(); }
-
- private:
-    static io::task<void> run(living_api* self) {
-        io::task_scope serving(self->context_);
-        serving.spawn(self->role_->run());
-        static_cast<void>(co_await self->ends_.wait());
-        self->role_->close();
-        co_await serving.join();
-    }
-
-    io::context context_;
-    std::unique_ptr<node::api_role> role_;
-    io::remote_event ends_;
-    io::task_scope serving_;
-};
+using testing::living_api;
+using testing::living_venue;
+using testing::web_client;
 
 io::task<void> trade(io::endpoint venue, std::uint32_t session_number, int requests_count) {
     client::credentials who = testing::who(1, session_number);
@@ -128,120 +64,6 @@ io::task<void> trade(io::endpoint venue, std::uint32_t session_number, int reque
     }
     static_cast<void>(co_await (*session)->log_out());
 }
-
-/// A client of the API.
-class web_client {
- public:
-    [[nodiscard]] io::task<bool> connect(io::endpoint at) {
-        auto stream = co_await io::tcp_stream::connect(co_await io::this_context(), at);
-        if (!stream) co_return false;
-        auto opened = co_await websocket::connect(io::any_stream(std::move(*stream)), at.to_string(), "/ws/api/v2",
-                                                  websocket::connection_options());
-        if (!opened) co_return false;
-        peer_ = std::move(*opened);
-        co_return true;
-    }
-
-    /// The next message; an empty value at the end.
-    [[nodiscard]] io::task<json_value> next() {
-        const auto message = co_await peer_->receive();
-        if (!message) co_return json_value();
-        auto parsed = api::parse_json(message->text());
-        if (!parsed) ADD_FAILURE() << message->text();
-        co_return parsed ? std::move(*parsed) : json_value();
-    }
-
-    /// Sends a request and waits for its response. Notifications before it are applied.
-    [[nodiscard]] io::task<json_value> call(std::string method, std::string params) {
-        const std::string id = std::to_string(++last_id_);
-        const std::error_code error = co_await peer_->send_text(R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":")" +
-                                                                method + R"(","params":)" + params + "}");
-        if (error) co_return json_value();
-        while (true) {
-            json_value v = co_await next();
-            if (v.kind == api::json_kind::null) co_return v;
-            const json_value* const of = v.find("id");
-            if (of != nullptr && of->text == id) co_return v;
-            take(v);
-        }
-    }
-
-    /// Takes notifications for this long.
-    [[nodiscard]] io::task<void> listen(std::chrono::nanoseconds length) {
-        io::context& here = co_await io::this_context();
-        const io::steady_time end = here.now() + length;
-        while (here.now() < end) {
-            const auto got = co_await io::with_timeout(end - here.now(), next());
-            if (!got || got->kind == api::json_kind::null) co_return;
-            take(*got);
-        }
-    }
-
-    void take(const json_value& v) {
-        const json_value* const params = v.find("params");
-        if (params == nullptr) return;
-        if (v.find("method")->text == "heartbeat") {
-            ++(params->find("type")->text == "heartbeat" ? heartbeats : test_requests);
-            return;
-        }
-        const std::string& channel = params->find("channel")->text;
-        const json_value& data = *params->find("data");
-        ++notifications;
-        if (channel.starts_with("trades.")) {
-            trades += data.items.size();
-            return;
-        }
-        if (!channel.starts_with("book.")) return;
-        book& into = books[channel];
-        if (data.find("type")->text == "snapshot") {
-            into = book();
-        } else if (data.find("prev_change_id")->text != into.change_id) {
-            ++gaps;
-        }
-        into.change_id = data.find("change_id")->text;
-        for (const char* name : {"bids", "asks"}) {
-            for (const json_value& each : data.find(name)->items) {
-                auto& levels = into.levels[name[0] == 'b' ? 0 : 1];
-                const std::int64_t price = *api::scaled_integer(each.items[1].text, 9);
-                if (each.items[0].text == "delete") {
-                    levels.erase(price);
-                } else {
-                    levels[price] = static_cast<std::uint64_t>(*api::scaled_integer(each.items[2].text, 0));
-                }
-            }
-        }
-    }
-
-    /// Whether the book of a channel is the venue's.
-    [[nodiscard]] bool has_book(const std::string& channel, const node::venue& venue, std::uint32_t id) {
-        const auto& published = *venue.book(domain::instrument_id{id});
-        for (const side s : {side::buy, side::sell}) {
-            std::map<std::int64_t, std::uint64_t> levels;
-            for (const auto& level : published.levels(s)) {
-                levels[level.price.value * 250'000'000] = level.quantity.value;
-            }
-            if (levels.empty() || levels != books[channel].levels[static_cast<std::size_t>(s)]) return false;
-        }
-        return true;
-    }
-
-    [[nodiscard]] websocket::connection& peer() noexcept { return *peer_; }
-
-    struct book {
-        std::string change_id;
-        std::array<std::map<std::int64_t, std::uint64_t>, 2> levels;
-    };
-    std::map<std::string, book> books;
-    std::uint64_t notifications = 0;
-    std::uint64_t trades = 0;
-    std::uint64_t gaps = 0;
-    int heartbeats = 0;
-    int test_requests = 0;
-
- private:
-    std::unique_ptr<websocket::connection> peer_;
-    std::uint64_t last_id_ = 0;
-};
 
 /// A world with a venue, its API, and a context for clients.
 class api_world : public ::testing::Test {

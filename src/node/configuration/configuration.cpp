@@ -314,7 +314,7 @@ configuration parse_configuration(std::string_view text, const std::string& file
     table_reader top(root, file, "");
     if (top.has("segment")) top.fail("segment", "this table has a new name; write [[partition]]");
     top.knows({"venue", "facility", "order_entry", "market_data", "event_log", "link", "metrics", "instrument",
-               "account", "account_group", "partition", "fix", "fix_session", "api"});
+               "account", "account_group", "partition", "fix", "fix_session", "api", "api_key"});
     const bool has_partitions = root.contains("partition");
     read_table(root, "venue", file, [&](table_reader& r) { read_venue(r, c); });
     read_table(root, "facility", file, [&](table_reader& r) { read_facility(r, c); });
@@ -346,7 +346,7 @@ configuration parse_configuration(std::string_view text, const std::string& file
     return c;
 }
 
-configuration load_configuration(const std::string& path) {
+std::string text_of_file(const std::string& path) {
     errno = 0;
     std::ifstream in(path, std::ios::binary);
     if (!in) throw configuration_error(path + ": " + why_not_opened(errno));
@@ -354,8 +354,11 @@ configuration load_configuration(const std::string& path) {
     if (std::filesystem::is_directory(path, unknown)) {
         throw configuration_error(path + ": is a directory; name a file with --config FILE");
     }
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    return parse_configuration(text, path);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+configuration load_configuration(const std::string& path) {
+    return parse_configuration(text_of_file(path), path);
 }
 
 std::string place_of(const configuration& c, std::string_view key) {

@@ -13,6 +13,8 @@ namespace corro::node {
 void read_instruments(const toml::table& root, const std::string& file, configuration& c);
 /// Reads every [[partition]]. To be called after the instruments, each of which belongs to one.
 void read_partitions(const toml::table& root, const std::string& file, configuration& c);
+/// The text of a configuration's file. @throws configuration_error when it cannot be read.
+[[nodiscard]] std::string text_of_file(const std::string& path);
 /// Reads every [[account]] and [[account_group]].
 void read_accounts(const toml::table& root, const std::string& file, configuration& c);
 

@@ -10,21 +10,26 @@
 namespace corro::node {
 namespace {
 
-api::server_options options_of(const configuration& c, std::vector<api::feed_address> feeds) {
+api::server_options options_of(const configuration& c, std::vector<api::feed_address> feeds,
+                               std::optional<io::endpoint> orders, std::vector<api::api_key> keys) {
     api::server_options o;
     o.feeds = std::move(feeds);
     o.origins = c.api_origins;
     o.currency = c.api_currency;
     o.is_test = c.keys_are_public;
     o.connections_per_address_max = c.api_connections_per_address_max;
+    if (orders) o.orders.emplace(*orders);
+    o.keys = std::move(keys);
     return o;
 }
 
 }  // namespace
 
-api_role::api_role(io::context& context, const configuration& c, std::vector<api::feed_address> feeds)
+api_role::api_role(io::context& context, const configuration& c, std::vector<api::feed_address> feeds,
+                   std::optional<io::endpoint> orders, std::vector<api::api_key> keys)
     : context_(context),
-      server_(context, open_port(context, c.api_listen, place_of(c, "api.listen")), options_of(c, std::move(feeds))),
+      server_(context, open_port(context, c.api_listen, place_of(c, "api.listen")),
+              options_of(c, std::move(feeds), orders, std::move(keys))),
       metrics_(
           context, [this](telemetry::metrics_page& page) { collect(page); },
           [this] { return std::string(server_.is_joined() ? "" : "The venue's feed is not connected."); }) {
@@ -39,6 +44,7 @@ void api_role::collect(telemetry::metrics_page& page) const {
     page.gauge("corro_api_connections", "Connections to the API.", static_cast<double>(s.connections_now));
     page.gauge("corro_api_sessions", "WebSockets of the API.", static_cast<double>(s.sessions_now));
     page.gauge("corro_api_channels", "Channels with subscribers.", static_cast<double>(s.channels_now));
+    page.gauge("corro_api_accounts", "Keys whose sessions are on.", static_cast<double>(s.accounts_on));
     page.counter("corro_api_http_requests_total", "HTTP requests to the API.", s.http_requests);
     page.counter("corro_api_notifications_total", "Notifications to subscribers of channels.", s.notifications);
     page.counter("corro_api_left_out_total", "Notifications that slow subscribers did not get.", s.left_out);
@@ -54,13 +60,14 @@ io::task<void> api_role::run() {
     co_await measuring.join();
 }
 
+io::endpoint reachable(io::endpoint at) noexcept {
+    const bool is_any = std::ranges::all_of(at.address(), [](std::uint8_t b) { return b == 0; });
+    if (!is_any) return at;
+    return at.family() == io::address_family::ipv6 ? io::endpoint::loopback_ipv6(at.port())
+                                                   : io::endpoint::loopback(at.port());
+}
+
 api::feed_address feed_address_of(io::endpoint feed, io::endpoint snapshots) noexcept {
-    const auto reachable = [](io::endpoint at) {
-        const bool is_any = std::ranges::all_of(at.address(), [](std::uint8_t b) { return b == 0; });
-        if (!is_any) return at;
-        return at.family() == io::address_family::ipv6 ? io::endpoint::loopback_ipv6(at.port())
-                                                       : io::endpoint::loopback(at.port());
-    };
     return api::feed_address{reachable(feed), reachable(snapshots)};
 }
 

@@ -22,9 +22,12 @@ namespace corro::node {
 class api_role {
  public:
     /// Opens the ports: api.listen, and metrics.listen unless it is empty.
-    /// @param feeds  The venue's, one per partition.
+    /// @param feeds   The venue's, one per partition.
+    /// @param orders  The venue's order entry, for `keys`; nothing: there is only market data.
+    /// @param keys    Of `api_keys_of`.
     /// @throws std::system_error, configuration_error.
-    api_role(io::context& context, const configuration& configuration, std::vector<api::feed_address> feeds);
+    api_role(io::context& context, const configuration& configuration, std::vector<api::feed_address> feeds,
+             std::optional<io::endpoint> orders = std::nullopt, std::vector<api::api_key> keys = {});
 
     /// Serves until `close`. @suspend Until then. @cancel Ends all connections.
     [[nodiscard]] io::task<void> run();
@@ -46,6 +49,8 @@ class api_role {
     std::optional<io::endpoint> metrics_endpoint_;
 };
 
+/// The address at which a client on this machine reaches a port.
+[[nodiscard]] io::endpoint reachable(io::endpoint at) noexcept;
 /// The addresses at which a client on this machine reaches the ports of a venue's feed.
 [[nodiscard]] api::feed_address feed_address_of(io::endpoint feed, io::endpoint snapshots) noexcept;
 

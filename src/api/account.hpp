@@ -1,0 +1,148 @@
+// One API key's session with the venue: its orders, and the requests of all clients that have authenticated with it.
+//
+// It is a client of the venue by Corro Binary, as any other: an answer comes when its command is in the journal. The
+// session outlives its connections and the API. At the first logon it asks for all answers from the first on, so
+// orders, trades and positions are those of the venue's answer log, and no file of the API is needed.
+//
+// Limits:  requests_waiting_max, request_timeout. Threads: one context.
+// Source:  docs/spec/corro_binary.md; docs/spec/api.md.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/own_orders.hpp"
+#include "client/order_session.hpp"
+#include "client/venue_endpoint.hpp"
+#include "domain/command.hpp"
+#include "domain/reject_reason.hpp"
+#include "io/loop/context.hpp"
+#include "io/sync/event.hpp"
+#include "io/task/task.hpp"
+#include "wire/authentication.hpp"
+
+namespace corro::api {
+
+/// Bytes of a client_id.
+inline constexpr std::size_t client_id_bytes_max = 64;
+
+/// A key by which clients authenticate.
+struct api_key {
+    std::string client_id;
+    wire::api_key secret{};  ///< of the account; clients send it as 64 hexadecimal digits
+    domain::account_id account;
+    std::uint32_t session_number = 1;  ///< of the account's session that only the API uses
+};
+
+/// The result of a request to the venue.
+struct outcome {
+    outcome() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
+
+    enum class kind : std::uint8_t {
+        done,
+        refused,      ///< by the venue: `reason`
+        unavailable,  ///< it was not sent: there is no connection, or too much is waiting
+        timed_out,    ///< it was sent, and its answer has not come
+    };
+    kind what = kind::unavailable;
+    domain::reject_reason reason = domain::reject_reason::none;
+    domain::order_id order;
+    std::uint32_t cancelled_count = 0;
+    std::vector<own_trade> trades;  ///< of an order that traded at once
+};
+
+/// Who is told of changes.
+class account_listener {
+ public:
+    /// @param change  Valid within the call.
+    virtual void on_change(const own_change& change, const domain::instrument& in) = 0;
+
+ protected:
+    ~account_listener() = default;
+};
+
+class account {
+ public:
+    /// Requests that wait for their answers.
+    static constexpr std::size_t requests_waiting_max = 1'000;
+    static constexpr std::chrono::seconds request_timeout{10};
+    static constexpr std::chrono::milliseconds retry_interval{200};
+    static constexpr std::chrono::milliseconds heartbeat{1'000};
+
+    account(io::context& on, client::venue_endpoint venue, api_key key)
+        : context_(&on), venue_(std::move(venue)), key_(std::move(key)) {}
+    account(const account&) = delete;
+    account& operator=(const account&) = delete;
+
+    /// Keeps the session on until it is stopped; then logs out. @suspend Until then.
+    [[nodiscard]] io::task<> run();
+    /// Ends `run` after what is queued has been sent.
+    void close() noexcept;
+
+    /// Sends a request and waits for its answer. An order's client order id is given here, from `mark`, whose counter
+    /// is replaced.
+    /// @suspend Until the answer, at most `request_timeout`. @cancel Gives up waiting; the request stays sent.
+    [[nodiscard]] io::task<outcome> enter(domain::command order, order_mark mark);
+    [[nodiscard]] io::task<outcome> request(domain::command what);
+    /// Cancels those that are open, and does not wait. While the session is off they wait: the venue has then cancelled
+    /// what was not to stay.
+    void cancel_all_of(const std::vector<domain::order_id>& orders);
+
+    [[nodiscard]] bool is_on() const noexcept { return is_on_; }
+    /// Whether it has ever been on: without that, nothing is known of its orders.
+    [[nodiscard]] bool has_logged_on() const noexcept { return session_ != nullptr; }
+    [[nodiscard]] const api_key& key() const noexcept { return key_; }
+    [[nodiscard]] const own_orders& orders() const noexcept { return orders_; }
+    /// nullptr if the venue has not defined it.
+    [[nodiscard]] const domain::instrument* find(domain::instrument_id id) const noexcept;
+    /// Whether earlier answers are missing, because the venue keeps them no longer.
+    [[nodiscard]] bool is_incomplete() const noexcept { return is_incomplete_; }
+
+    void add(account_listener& who) { listeners_.push_back(&who); }
+    void remove(account_listener& who) { std::erase(listeners_, &who); }
+
+ private:
+    struct pending_request {
+        std::uint32_t number = 0;
+        domain::client_order_id name;  ///< of the order that it enters; 0 for none
+        outcome result;
+        std::uint32_t fills_count = 0;
+        std::uint32_t captures_count = 0;
+        bool is_answered = false;
+        io::manual_event done;
+    };
+    class registered;
+
+    [[nodiscard]] io::task<bool> connect();
+    [[nodiscard]] io::task<> write();
+    [[nodiscard]] io::task<> read();
+    void take(const client::answer& from);
+    void queue_cancels() noexcept;
+    void ask_open_orders(domain::order_id behind) noexcept;
+    void correlate(const domain::event& event, const own_change& change);
+    [[nodiscard]] pending_request* pending_of(const domain::event& event) noexcept;
+    [[nodiscard]] io::task<outcome> send_and_wait(domain::command what, domain::client_order_id name);
+
+    io::context* context_;
+    client::venue_endpoint venue_;
+    api_key key_;
+    std::unique_ptr<client::order_session> session_;
+    own_orders orders_;
+    std::map<std::uint32_t, pending_request*> pending_;
+    std::vector<account_listener*> listeners_;
+    std::vector<domain::order_id> to_cancel_;
+    io::auto_event to_write_;
+    io::manual_event closed_;
+    std::uint32_t last_counter_ = 0;
+    bool is_on_ = false;
+    bool is_incomplete_ = false;
+    bool closing_ = false;
+};
+
+}  // namespace corro::api

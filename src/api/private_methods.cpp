@@ -1,0 +1,433 @@
+#include "api/private_methods.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "api/json_writer.hpp"
+#include "api/market_text.hpp"
+#include "api/private_text.hpp"
+#include "base/assert.hpp"
+
+namespace corro::api {
+namespace {
+
+using answer = std::expected<std::string, api_error>;
+
+answer refuse(error_code code, std::string param = {}, std::string reason = {}) {
+    return std::unexpected(api_error(code, std::move(param), std::move(reason)));
+}
+
+std::optional<domain::order_id> order_id_of(const request& r) {
+    const std::string_view text = r.text("order_id");
+    std::uint64_t id = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+    if (error != std::errc() || end != text.data() + text.size() || id == 0) return std::nullopt;
+    return domain::order_id{id};
+}
+
+/// The answer when a request did not succeed; nothing if it did.
+std::optional<api_error> problem_of(const outcome& result) {
+    switch (result.what) {
+        case outcome::kind::done: return std::nullopt;
+        case outcome::kind::refused: return error_of(result.reason);
+        case outcome::kind::unavailable: return api_error(error_code::retry, {}, "the request was not sent");
+        case outcome::kind::timed_out: break;
+    }
+    return api_error(error_code::timed_out, {}, "the venue has not answered; ask for the order's state");
+}
+
+/// Which instruments a request is about.
+struct selection {
+    std::optional<std::uint32_t> instrument;
+    std::optional<std::uint32_t> product;
+
+    [[nodiscard]] bool contains(const domain::instrument& in) const noexcept {
+        return (!instrument || in.id.value == *instrument) && (!product || in.product.value == *product);
+    }
+};
+
+std::expected<selection, api_error> selection_of(const request& r, const market_view& markets) {
+    selection s;
+    if (const std::string_view name = r.text("instrument_name"); !name.empty()) {
+        const market* const found = markets.find(name);
+        if (found == nullptr) return std::unexpected(api_error(error_code::invalid_instrument, "instrument_name"));
+        s.instrument = found->terms.id.value;
+    }
+    const std::string_view currency = r.text("currency");
+    if (currency.empty() || currency == "any") return s;
+    std::uint32_t product = 0;
+    const auto [end, error] = std::from_chars(currency.data(), currency.data() + currency.size(), product);
+    if (error != std::errc() || end != currency.data() + currency.size()) {
+        return std::unexpected(api_error(error_code::invalid_params, "currency", "expected: a product's number"));
+    }
+    s.product = product;
+    return s;
+}
+
+std::string order_text(const account& of, const own_order& order) {
+    std::string text;
+    json_writer out(text);
+    const domain::instrument* const in = of.find(order.instrument);
+    write_order(out, order, in == nullptr ? domain::instrument() : *in);
+    return text;
+}
+
+/// {"order": ..., "trades": [...]}
+std::string order_and_trades(const account& of, const outcome& result) {
+    std::string text;
+    json_writer out(text);
+    out.object([&] {
+        const own_order* const order = of.orders().find(result.order);
+        out.member("order");
+        if (order == nullptr) {
+            out.null();
+        } else {
+            out.raw(order_text(of, *order));
+        }
+        out.member("trades").list([&] {
+            for (const own_trade& each : result.trades) {
+                const domain::instrument* const in = of.find(each.instrument);
+                if (in != nullptr) write_own_trade(out, each, *in);
+            }
+        });
+    });
+    return text;
+}
+
+/// A price parameter in ticks; an empty parameter is no error here.
+std::expected<domain::price_ticks, api_error> price_of_param(const request& r, const domain::instrument& in) {
+    const std::optional<std::int64_t> nano = scaled_integer(r.text("price"), 9);
+    if (!nano) return std::unexpected(api_error(error_code::price_wrong_tick, "price"));
+    const auto ticks = domain::to_ticks(in, domain::price_nano{*nano});
+    if (ticks.reason == domain::reject_reason::none) return ticks.value;
+    api_error error = error_of(ticks.reason);
+    error.param = "price";
+    return std::unexpected(std::move(error));
+}
+
+std::expected<domain::quantity_lots, api_error> lots_of_param(const request& r, std::string_view name,
+                                                              const domain::instrument& in) {
+    const std::optional<std::int64_t> units = scaled_integer(r.text(name), 0);
+    const auto lots = units ? domain::to_lots(in, *units)
+                            : domain::conversion<domain::quantity_lots>{
+                                  .value = {}, .reason = domain::reject_reason::invalid_quantity};
+    if (lots.reason == domain::reject_reason::none) return lots.value;
+    api_error error = error_of(lots.reason);
+    error.param = name;
+    return std::unexpected(std::move(error));
+}
+
+/// A new order, and what its client order id contains.
+struct new_order {
+    domain::command command;
+    order_mark mark;
+};
+
+std::expected<new_order, api_error> order_of(const request& r, const domain::instrument& in, domain::side side,
+                                             bool stays) {
+    new_order made;
+    domain::command& c = made.command;
+    c.kind = domain::command_kind::enter_order;
+    c.instrument = in.id;
+    domain::enter_order& order = c.enter_order();
+    c.order_terms().side = side;
+    const auto lots = lots_of_param(r, "amount", in);
+    if (!lots) return std::unexpected(lots.error());
+    order.quantity = *lots;
+    const std::string_view type = r.text("type");
+    const bool is_market = type == "market";
+    const bool needs_price = !is_market && type != "market_limit";
+    if (is_market) c.order_terms().type = domain::order_type::market;
+    if (type == "market_limit") c.order_terms().type = domain::order_type::market_to_limit;
+    if (needs_price) {
+        if (r.text("price").empty())
+            return std::unexpected(api_error(error_code::invalid_params, "price", "is missing"));
+        const auto price = price_of_param(r, in);
+        if (!price) return std::unexpected(price.error());
+        order.price = *price;
+    }
+    const std::string_view lasts = r.text("time_in_force");
+    made.mark.lasts = is_market ? domain::time_in_force::ioc : domain::time_in_force::gtc;
+    if (!lasts.empty()) made.mark.lasts = *lasting_of(lasts);
+    c.order_terms().time_in_force = made.mark.lasts;
+    if (!r.text("max_show").empty()) {
+        const auto shown = lots_of_param(r, "max_show", in);
+        if (!shown) return std::unexpected(shown.error());
+        if (shown->value < lots->value) order.display_quantity = *shown;
+    }
+    made.mark.post_only = r.flag("post_only");
+    if (made.mark.post_only) {
+        order.flags |= domain::order_flag::post_only;
+        if (!r.flag("reject_post_only")) order.flags |= domain::order_flag::reprice;
+    }
+    if (r.flag("reduce_only")) {
+        return std::unexpected(api_error(error_code::unsupported_arg_combination, "reduce_only", "is not supported"));
+    }
+    // Only an order that may rest can stay.
+    if (stays && domain::is_lasting(made.mark.lasts)) order.flags |= domain::order_flag::stays;
+    const std::string_view label = r.text("label");
+    if (label.size() > label_bytes_max) {
+        return std::unexpected(api_error(error_code::invalid_params, "label", "expected: at most 64 bytes"));
+    }
+    made.mark.label = label_value(label);
+    return made;
+}
+
+io::task<answer> enter(const request* r, account* of, const private_caller* by, domain::side side) {
+    const market* const m = by->markets->find(r->text("instrument_name"));
+    if (m == nullptr) co_return refuse(error_code::invalid_instrument, "instrument_name");
+    const domain::instrument in = m->terms;
+    const auto order = order_of(*r, in, side, !by->cancels_on_disconnect);
+    if (!order) co_return std::unexpected(order.error());
+    const outcome result = co_await of->enter(order->command, order->mark);
+    if (by->cancels_on_disconnect && by->entered != nullptr && result.order.value != 0) {
+        by->entered->push_back(result.order);
+    }
+    if (auto problem = problem_of(result)) co_return std::unexpected(std::move(*problem));
+    co_return order_and_trades(*of, result);
+}
+
+io::task<answer> edit(const request* r, account* of) {
+    const auto id = order_id_of(*r);
+    if (!id) co_return refuse(error_code::invalid_order_id, "order_id");
+    const own_order* const order = of->orders().find(*id);
+    if (order == nullptr) co_return refuse(error_code::order_not_found, "order_id");
+    const domain::instrument* const in = of->find(order->instrument);
+    if (in == nullptr) co_return refuse(error_code::order_not_found, "order_id");
+    domain::command c;
+    c.kind = domain::command_kind::amend_order;
+    c.payload.amend_order = domain::amend_order();
+    c.instrument = order->instrument;
+    c.amend_order().order = *id;
+    c.amend_order().price = order->price;
+    const auto lots = lots_of_param(*r, "amount", *in);
+    if (!lots) co_return std::unexpected(lots.error());
+    c.amend_order().quantity = *lots;
+    if (!r->text("price").empty()) {
+        const auto price = price_of_param(*r, *in);
+        if (!price) co_return std::unexpected(price.error());
+        c.amend_order().price = *price;
+    }
+    outcome result = co_await of->request(c);
+    if (auto problem = problem_of(result)) co_return std::unexpected(std::move(*problem));
+    result.order = *id;
+    co_return order_and_trades(*of, result);
+}
+
+domain::command cancel_of(const own_order& order) {
+    domain::command c;
+    c.kind = domain::command_kind::cancel_order;
+    c.payload.cancel_order = domain::cancel_order();
+    c.instrument = order.instrument;
+    c.cancel_order().order = order.id;
+    return c;
+}
+
+io::task<answer> cancel(const request* r, account* of) {
+    const auto id = order_id_of(*r);
+    if (!id) co_return refuse(error_code::invalid_order_id, "order_id");
+    const own_order* const order = of->orders().find(*id);
+    if (order == nullptr) co_return refuse(error_code::order_not_found, "order_id");
+    const outcome result = co_await of->request(cancel_of(*order));
+    if (auto problem = problem_of(result)) co_return std::unexpected(std::move(*problem));
+    const own_order* const now = of->orders().find(*id);
+    if (now == nullptr) co_return refuse(error_code::order_not_found, "order_id");
+    co_return order_text(*of, *now);
+}
+
+/// All open orders of the session, or those of an instrument or a product.
+io::task<answer> cancel_many(const request* r, account* of, const private_caller* by) {
+    const auto chosen = selection_of(*r, *by->markets);
+    if (!chosen) co_return std::unexpected(chosen.error());
+    domain::command c;
+    c.kind = domain::command_kind::cancel_orders;
+    c.payload.cancel_orders = domain::cancel_orders();
+    c.cancel_orders().scope = domain::cancel_scope::session;
+    if (chosen->instrument) c.instrument = domain::instrument_id{*chosen->instrument};
+    if (chosen->product) c.cancel_orders().product = domain::product_id{*chosen->product};
+    const outcome result = co_await of->request(c);
+    const bool is_nothing =
+        result.what == outcome::kind::refused && result.reason == domain::reject_reason::nothing_to_cancel;
+    if (is_nothing) co_return "0";
+    if (auto problem = problem_of(result)) co_return std::unexpected(std::move(*problem));
+    co_return std::to_string(result.cancelled_count);
+}
+
+io::task<answer> cancel_by_label(const request* r, account* of, const private_caller* by) {
+    const auto chosen = selection_of(*r, *by->markets);
+    if (!chosen) co_return std::unexpected(chosen.error());
+    const std::uint64_t label = label_value(r->text("label"));
+    std::vector<domain::order_id> ids;
+    of->orders().for_each_open([&](const own_order& each) {
+        const domain::instrument* const in = of->find(each.instrument);
+        if (each.mark().label == label && in != nullptr && chosen->contains(*in)) ids.push_back(each.id);
+    });
+    std::uint32_t count = 0;
+    for (const domain::order_id id : ids) {
+        const own_order* const order = of->orders().find(id);
+        if (order == nullptr || order->state != own_state::open) continue;
+        const outcome result = co_await of->request(cancel_of(*order));
+        if (result.what == outcome::kind::done) ++count;
+        if (result.what == outcome::kind::unavailable || result.what == outcome::kind::timed_out) {
+            co_return std::unexpected(*problem_of(result));
+        }
+    }
+    co_return std::to_string(count);
+}
+
+answer open_orders(const request& r, const account& of, const private_caller& by) {
+    const auto chosen = selection_of(r, *by.markets);
+    if (!chosen) return std::unexpected(chosen.error());
+    std::string text;
+    json_writer out(text);
+    out.list([&] {
+        of.orders().for_each_open([&](const own_order& each) {
+            const domain::instrument* const in = of.find(each.instrument);
+            if (in != nullptr && chosen->contains(*in)) write_order(out, each, *in);
+        });
+    });
+    return text;
+}
+
+answer order_state(const request& r, const account& of) {
+    const auto id = order_id_of(r);
+    if (!id) return refuse(error_code::invalid_order_id, "order_id");
+    const own_order* const order = of.orders().find(*id);
+    if (order == nullptr) return refuse(error_code::order_not_found, "order_id");
+    return order_text(of, *order);
+}
+
+answer own_trades(const request& r, const account& of, const private_caller& by) {
+    const auto chosen = selection_of(r, *by.markets);
+    if (!chosen) return std::unexpected(chosen.error());
+    std::optional<domain::order_id> only;
+    if (r.method->id == method_id::user_trades_by_order) {
+        only = order_id_of(r);
+        if (!only) return refuse(error_code::invalid_order_id, "order_id");
+    }
+    const std::int64_t first_ms = r.integer("start_timestamp", 0);
+    const std::int64_t last_ms = r.integer("end_timestamp", std::numeric_limits<std::int64_t>::max());
+    std::vector<const own_trade*> found;
+    for (const own_trade& each : of.orders().trades()) {
+        const std::int64_t ms = each.time_ns / 1'000'000;
+        const domain::instrument* const in = of.find(each.instrument);
+        const bool fits = in != nullptr && chosen->contains(*in) && (!only || each.order == *only);
+        if (fits && ms >= first_ms && ms <= last_ms) found.push_back(&each);
+    }
+    if (r.text("sorting") != "asc") std::ranges::reverse(found);
+    const auto count = static_cast<std::size_t>(r.integer("count", 10));
+    const bool has_more = found.size() > count;
+    if (has_more) found.resize(count);
+    std::string text;
+    json_writer out(text);
+    const auto write_all = [&] {
+        out.list([&] {
+            for (const own_trade* each : found) write_own_trade(out, *each, *of.find(each->instrument));
+        });
+    };
+    if (only) {
+        write_all();
+        return text;
+    }
+    out.object([&] {
+        out.member("trades");
+        write_all();
+        out.member("has_more").boolean(has_more);
+    });
+    return text;
+}
+
+answer positions(const request& r, const account& of, const private_caller& by) {
+    const auto chosen = selection_of(r, *by.markets);
+    if (!chosen) return std::unexpected(chosen.error());
+    std::string text;
+    json_writer out(text);
+    out.list([&] {
+        for (const auto& [id, each] : of.orders().positions()) {
+            const domain::instrument* const in = of.find(domain::instrument_id{id});
+            if (in != nullptr && chosen->contains(*in)) write_position(out, each, *in);
+        }
+    });
+    return text;
+}
+
+answer position(const request& r, const account& of, const private_caller& by) {
+    const market* const m = by.markets->find(r.text("instrument_name"));
+    if (m == nullptr) return refuse(error_code::invalid_instrument, "instrument_name");
+    const auto found = of.orders().positions().find(m->terms.id.value);
+    std::string text;
+    json_writer out(text);
+    write_position(out, found == of.orders().positions().end() ? own_position() : found->second, m->terms);
+    return text;
+}
+
+}  // namespace
+
+std::expected<authenticated, api_error> answer_auth(const request& r, authentication& keys, std::int64_t now_ms,
+                                                    io::steady_time now) {
+    const std::string_view grant = r.text("grant_type");
+    token_pair tokens;
+    if (grant == "refresh_token") {
+        auto again = keys.refresh(r.text("refresh_token"), now);
+        if (!again) return std::unexpected(api_error(error_code::invalid_token));
+        tokens = std::move(*again);
+    } else {
+        account* of = nullptr;
+        if (grant == "client_credentials") {
+            of = keys.by_secret(r.text("client_id"), r.text("client_secret"));
+        } else {
+            signed_credentials with;
+            with.client_id = r.text("client_id");
+            with.timestamp = r.text("timestamp");
+            with.nonce = r.text("nonce");
+            with.data = r.text("data");
+            with.signature = r.text("signature");
+            of = keys.by_signature(with, now_ms);
+        }
+        if (of == nullptr) return std::unexpected(api_error(error_code::invalid_credentials));
+        tokens = keys.issue(*of, now);
+    }
+    authenticated done;
+    done.of = tokens.of;
+    json_writer out(done.result);
+    out.object([&] {
+        out.member("access_token").text(tokens.access);
+        out.member("expires_in").number(std::int64_t{access_token_life.count()});
+        out.member("refresh_token").text(tokens.refresh);
+        out.member("scope").text("trade:read_write account:read");
+        out.member("token_type").text("bearer");
+    });
+    return done;
+}
+
+io::task<std::expected<std::string, api_error>> answer_private(const request* r, account* of,
+                                                               const private_caller* by) {
+    if (!of->has_logged_on()) co_return refuse(error_code::system_maintenance);
+    switch (r->method->id) {
+        case method_id::buy: co_return co_await enter(r, of, by, domain::side::buy);
+        case method_id::sell: co_return co_await enter(r, of, by, domain::side::sell);
+        case method_id::edit: co_return co_await edit(r, of);
+        case method_id::cancel: co_return co_await cancel(r, of);
+        case method_id::cancel_all:
+        case method_id::cancel_all_by_instrument:
+        case method_id::cancel_all_by_currency: co_return co_await cancel_many(r, of, by);
+        case method_id::cancel_by_label: co_return co_await cancel_by_label(r, of, by);
+        case method_id::open_orders:
+        case method_id::open_orders_by_instrument:
+        case method_id::open_orders_by_currency: co_return open_orders(*r, *of, *by);
+        case method_id::order_state: co_return order_state(*r, *of);
+        case method_id::user_trades_by_instrument:
+        case method_id::user_trades_by_currency:
+        case method_id::user_trades_by_order: co_return own_trades(*r, *of, *by);
+        case method_id::positions: co_return positions(*r, *of, *by);
+        case method_id::position: co_return position(*r, *of, *by);
+        default:
+            CORRO_ASSERT(false, "the method must be one of an account's");
+            co_return refuse(error_code::bad_request);
+    }
+}
+
+}  // namespace corro::api

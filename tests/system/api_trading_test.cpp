@@ -1,0 +1,441 @@
+// Trading by the API, beside a venue in a world in memory: authentication, orders, their states and trades, what is
+// cancelled with a connection, and what is left after restarts of the API and of the venue.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/authentication.hpp"
+#include "api_world_fixture.hpp"
+#include "base/random.hpp"
+#include "io/loop/timer.hpp"
+
+namespace corro {
+namespace {
+
+using namespace std::chrono_literals;
+using api::json_value;
+using testing::living_api;
+using testing::living_venue;
+using testing::web_client;
+
+std::string secret_of(int byte) {
+    std::string text;
+    for (int k = 0; k < 32; ++k) text += "0" + std::to_string(byte);
+    return text;
+}
+
+std::vector<api::api_key> two_keys() {
+    std::vector<api::api_key> keys(2);
+    for (std::uint32_t k = 0; k < 2; ++k) {
+        keys[k].client_id = k == 0 ? "alice" : "bob";
+        keys[k].secret.fill(static_cast<std::byte>(k + 1));
+        keys[k].account = domain::account_id{k + 1};
+        keys[k].session_number = 4;
+    }
+    return keys;
+}
+
+/// The text at a path such as "result.order.order_id"; empty if there is none.
+std::string at(const json_value& v, std::string_view path) {
+    const json_value* found = &v;
+    while (!path.empty()) {
+        const std::size_t size = std::min(path.find('.'), path.size());
+        const std::string_view name = path.substr(0, size);
+        path.remove_prefix(std::min(size + 1, path.size()));
+        found = found->find(name);
+        if (found == nullptr) return "";
+    }
+    if (found->kind == api::json_kind::boolean) return found->truth ? "true" : "false";
+    if (found->kind == api::json_kind::list) return std::to_string(found->items.size());
+    return found->text;
+}
+
+std::string credentials(const std::string& id, const std::string& secret) {
+    return R"({"grant_type":"client_credentials","client_id":")" + id + R"(","client_secret":")" + secret + R"("})";
+}
+
+io::task<bool> log_on(web_client* c, io::endpoint where, std::string name) {
+    const bool is_open = co_await c->connect(where);
+    if (!is_open) co_return false;
+    const json_value told = co_await c->call("public/auth", credentials(name, secret_of(name == "alice" ? 1 : 2)));
+    EXPECT_EQ(at(told, "result.expires_in"), "900");
+    co_return at(told, "result.token_type") == "bearer";
+}
+
+std::string order(std::string_view amount, std::string_view price, std::string_view more = "") {
+    return R"({"instrument_name":"ONE","amount":)" + std::string(amount) + R"(,"price":)" + std::string(price) +
+           std::string(more) + "}";
+}
+
+class api_trading : public ::testing::Test {
+ protected:
+    api_trading() {
+        configuration_.busy_poll = 0us;
+        configuration_.journal_directory = "/var/corro/journal";
+        configuration_.order_entry_listen = "127.0.0.1:7101";
+        configuration_.feed_listen = "127.0.0.1:7102";
+        configuration_.snapshot_listen = "127.0.0.1:7103";
+        start_venue();
+        start_api();
+    }
+    void start_venue() { venue_ = std::make_unique<living_venue>(world_, configuration_); }
+    void start_api() {
+        api_ = std::make_unique<living_api>(world_, configuration_, io::endpoint::loopback(7102),
+                                            io::endpoint::loopback(7103), io::endpoint::loopback(7101), two_keys());
+        play([]() -> io::task<void> { static_cast<void>(co_await io::sleep_for(1s)); }());
+    }
+    void play(io::task<void> work) { io::block_on(clients_, std::move(work)); }
+    [[nodiscard]] io::endpoint where() const { return (*api_)->where(); }
+
+    sim::world world_{37};
+    node::configuration configuration_ = testing::small_venue();
+    io::context clients_{io::context_options(world_.machine())};
+    std::unique_ptr<living_venue> venue_;
+    std::unique_ptr<living_api> api_;
+};
+
+io::task<void> prove_oneself(io::endpoint where) {
+    web_client c;
+    const bool is_open = co_await c.connect(where);
+    EXPECT_TRUE(is_open);
+    if (!is_open) co_return;
+    json_value told = co_await c.call("private/get_open_orders", "{}");
+    EXPECT_EQ(at(told, "error.code"), "10000");
+    told = co_await c.call("public/auth", credentials("alice", secret_of(2)));
+    EXPECT_EQ(at(told, "error.code"), "13004") << "the secret of another key";
+    told = co_await c.call("public/auth", credentials("carol", secret_of(1)));
+    EXPECT_EQ(at(told, "error.code"), "13004");
+    told = co_await c.call("public/auth", credentials("alice", secret_of(1)));
+    const std::string token = at(told, "result.access_token");
+    const std::string refresh = at(told, "result.refresh_token");
+    told = co_await c.call("private/get_open_orders", "{}");
+    EXPECT_EQ(at(told, "result"), "0");
+    co_await c.listen(899s);
+    told = co_await c.call("private/get_open_orders", "{}");
+    EXPECT_EQ(at(told, "result"), "0");
+    co_await c.listen(2s);
+    told = co_await c.call("private/get_open_orders", "{}");
+    EXPECT_EQ(at(told, "error.code"), "13009") << "it has expired";
+    told = co_await c.call("private/get_open_orders", R"({"access_token":")" + token + R"("})");
+    EXPECT_EQ(at(told, "error.code"), "13009");
+    const std::string again = R"({"grant_type":"refresh_token","refresh_token":")" + refresh + R"("})";
+    told = co_await c.call("public/auth", again);
+    EXPECT_EQ(at(told, "result.token_type"), "bearer");
+    told = co_await c.call("private/get_open_orders", "{}");
+    EXPECT_EQ(at(told, "result"), "0");
+    told = co_await c.call("public/auth", again);
+    EXPECT_EQ(at(told, "error.code"), "13009") << "a refresh token counts once";
+    // By a signature.
+    told = co_await c.call("public/get_time", "{}");
+    const std::string now = at(told, "result");
+    const std::string signature = api::signature_of(secret_of(2), now + "\nn\n");
+    const std::string by_signature = R"({"grant_type":"client_signature","client_id":"bob","timestamp":)" + now +
+                                     R"(,"nonce":"n","signature":")" + signature + R"("})";
+    told = co_await c.call("public/auth", by_signature);
+    EXPECT_EQ(at(told, "result.token_type"), "bearer");
+    told = co_await c.call("public/auth", by_signature);
+    EXPECT_EQ(at(told, "error.code"), "13004") << "a signature counts once";
+    told = co_await c.call("private/logout", "{}");
+    EXPECT_EQ(at(told, "result"), "ok");
+    const json_value end = co_await c.next();
+    EXPECT_EQ(end.kind, api::json_kind::null);
+}
+
+TEST_F(api_trading, a_client_proves_by_secret_or_signature_and_tokens_expire) {
+    play(prove_oneself(where()));
+}
+
+io::task<void> trade_by_hand(io::endpoint where) {
+    web_client alice;
+    web_client bob;
+    const bool is_alice = co_await log_on(&alice, where, "alice");
+    const bool is_bob = co_await log_on(&bob, where, "bob");
+    EXPECT_TRUE(is_alice && is_bob);
+    if (!is_alice || !is_bob) co_return;
+    json_value told = co_await bob.call(
+        "private/subscribe", R"({"channels":["user.changes.any.any.raw","user.orders.ONE.100ms","user.x.y"]})");
+    EXPECT_EQ(at(told, "result"), "2");
+
+    // A resting order, and one that trades with a part of it.
+    told = co_await bob.call("private/sell", order("10", "100.25", R"(,"label":"maker","post_only":true)"));
+    const std::string id = at(told, "result.order.order_id");
+    EXPECT_EQ(at(told, "result.order.order_state"), "open");
+    EXPECT_EQ(at(told, "result.order.label"), "maker");
+    EXPECT_EQ(at(told, "result.order.post_only"), "true");
+    EXPECT_EQ(at(told, "result.trades"), "0");
+    told = co_await alice.call("private/buy", order("4", "100.5", R"(,"label":"taker")"));
+    EXPECT_EQ(at(told, "result.order.order_state"), "filled");
+    EXPECT_EQ(at(told, "result.order.price"), "100.5") << "its limit, not the price of its fill";
+    EXPECT_EQ(at(told, "result.order.average_price"), "100.25");
+    EXPECT_EQ(at(told, "result.trades"), "1");
+    co_await bob.listen(1s);
+    told = co_await bob.call("private/get_order_state", R"({"order_id":")" + id + R"("})");
+    EXPECT_EQ(at(told, "result.filled_amount"), "4");
+    told = co_await bob.call("private/get_user_trades_by_order", R"({"order_id":")" + id + R"("})");
+    EXPECT_EQ(at(told, "result"), "1");
+    EXPECT_EQ(told.find("result")->items.empty() ? "" : at(told.find("result")->items[0], "liquidity"), "M");
+
+    // Another price, then too late.
+    told = co_await bob.call("private/edit", R"({"order_id":")" + id + R"(","amount":8,"price":101})");
+    EXPECT_EQ(at(told, "result.order.price"), "101");
+    EXPECT_EQ(at(told, "result.order.amount"), "8");
+    told = co_await bob.call("private/cancel", R"({"order_id":")" + id + R"("})");
+    EXPECT_EQ(at(told, "result.order_state"), "cancelled");
+    told = co_await bob.call("private/cancel", R"({"order_id":")" + id + R"("})");
+    EXPECT_EQ(at(told, "error.code"), "11044");
+    // Bob's notifications: entered, filled, its trade, edited, cancelled, in this order.
+    co_await bob.listen(1s);
+    std::string states;
+    for (const json_value& each : bob.own) {
+        if (at(each, "params.channel") != "user.changes.any.any.raw") continue;
+        const json_value& data = *each.find("params")->find("data");
+        for (const json_value& o : data.find("orders")->items) states += at(o, "order_state") + at(o, "amount") + " ";
+        for (const json_value& t : data.find("trades")->items) states += "trade" + at(t, "amount") + " ";
+        for (const json_value& p : data.find("positions")->items) states += "position" + at(p, "size") + " ";
+    }
+    EXPECT_EQ(states, "open10 open10 trade4 position-4 open8 cancelled8 ");
+    // At the market, and at once or not at all.
+    static_cast<void>(co_await bob.call("private/sell", order("3", "110")));
+    told = co_await alice.call("private/buy", R"({"instrument_name":"ONE","amount":2,"type":"market"})");
+    EXPECT_EQ(at(told, "result.order.order_state"), "filled") << at(told, "error.data.reason");
+    EXPECT_EQ(at(told, "result.order.order_type"), "market");
+    EXPECT_EQ(at(told, "result.order.time_in_force"), "immediate_or_cancel");
+    told = co_await alice.call("private/buy", order("5", "110", R"(,"time_in_force":"immediate_or_cancel")"));
+    EXPECT_EQ(at(told, "result.order.order_state"), "cancelled");
+    EXPECT_EQ(at(told, "result.order.filled_amount"), "1");
+    EXPECT_EQ(at(told, "result.trades"), "1");
+    // Others' orders do not exist.
+    told = co_await alice.call("private/cancel", R"({"order_id":")" + id + R"("})");
+    EXPECT_EQ(at(told, "error.code"), "10004");
+    told = co_await alice.call("private/get_position", R"({"instrument_name":"ONE"})");
+    EXPECT_EQ(at(told, "result.size"), "7");
+}
+
+TEST_F(api_trading, orders_rest_trade_change_and_end) {
+    play(trade_by_hand(where()));
+}
+
+struct refusal {
+    std::string method;
+    std::string params;
+    std::string code;
+};
+
+io::task<void> be_refused(io::endpoint where) {
+    web_client c;
+    const bool is_on = co_await log_on(&c, where, "alice");
+    EXPECT_TRUE(is_on);
+    if (!is_on) co_return;
+    static_cast<void>(co_await c.call("private/sell", order("1", "100")));
+    const std::vector<refusal> all{
+        {"private/buy", order("1", "100.1"), "10043"},
+        {"private/buy", order("1.5", "100"), "10021"},
+        {"private/buy", order("0", "100"), "10021"},
+        {"private/buy", order("-1", "100"), "10021"},
+        {"private/buy", order("1", "-100"), "10011"},
+        {"private/buy", order("1", "6000"), "10011"},
+        {"private/buy", R"({"instrument_name":"ONE","amount":1})", "-32602"},
+        {"private/buy", R"({"instrument_name":"NONE","amount":1,"price":1})", "10020"},
+        {"private/buy", order("1", "100", R"(,"reduce_only":true)"), "11047"},
+        {"private/buy", order("1", "100", R"(,"post_only":true,"reject_post_only":true)"), "11054"},
+        {"private/buy", order("2", "100", R"(,"time_in_force":"fill_or_kill")"), "11030"},
+        {"private/buy", order("1", "99", R"(,"label":")" + std::string(65, 'x') + R"(")"), "-32602"},
+        {"private/cancel", R"({"order_id":"x"})", "10025"},
+        {"private/cancel", R"({"order_id":"99999"})", "10004"},
+        {"private/get_order_state", R"({"order_id":"0"})", "10025"},
+        {"private/edit", R"({"order_id":"99999","amount":1})", "10004"},
+    };
+    for (const refusal& each : all) {
+        const json_value told = co_await c.call(each.method, each.params);
+        EXPECT_EQ(at(told, "error.code"), each.code) << each.params << " " << at(told, "error.data.reason");
+    }
+    const json_value open = co_await c.call("private/get_open_orders", "{}");
+    EXPECT_EQ(at(open, "result"), "1") << "none of them had an effect";
+}
+
+TEST_F(api_trading, refusals_have_their_codes) {
+    play(be_refused(where()));
+}
+
+io::task<void> cancel_many(io::endpoint where) {
+    web_client c;
+    const bool is_on = co_await log_on(&c, where, "alice");
+    EXPECT_TRUE(is_on);
+    if (!is_on) co_return;
+    json_value told = co_await c.call("private/cancel_all", "{}");
+    EXPECT_EQ(at(told, "result"), "0");
+    for (int k = 0; k < 3; ++k) {
+        for (const char* label : {"a", "a label of a longer kind"}) {
+            static_cast<void>(
+                co_await c.call("private/buy", order("1", "50", R"(,"label":")" + std::string(label) + R"(")")));
+            co_await c.listen(200ms);
+        }
+    }
+    static_cast<void>(co_await c.call("private/buy", R"({"instrument_name":"TWO","amount":2,"price":50})"));
+    told = co_await c.call("private/get_open_orders_by_instrument", R"({"instrument_name":"ONE"})");
+    EXPECT_EQ(at(told, "result"), "6");
+    told = co_await c.call("private/cancel_by_label", R"({"label":"a label of a longer kind"})");
+    EXPECT_EQ(at(told, "result"), "3");
+    told = co_await c.call("private/cancel_all_by_instrument", R"({"instrument_name":"TWO"})");
+    EXPECT_EQ(at(told, "result"), "1");
+    told = co_await c.call("private/cancel_all", "{}");
+    EXPECT_EQ(at(told, "result"), "3");
+    told = co_await c.call("private/get_open_orders", "{}");
+    EXPECT_EQ(at(told, "result"), "0");
+}
+
+TEST_F(api_trading, orders_are_cancelled_by_label_by_instrument_and_all) {
+    play(cancel_many(where()));
+}
+
+io::task<void> leave_orders(io::endpoint where) {
+    web_client stays;
+    web_client leaves;
+    const bool is_one = co_await log_on(&stays, where, "alice");
+    const bool is_other = co_await log_on(&leaves, where, "alice");
+    EXPECT_TRUE(is_one && is_other);
+    if (!is_one || !is_other) co_return;
+    json_value told = co_await leaves.call("private/enable_cancel_on_disconnect", "{}");
+    EXPECT_EQ(at(told, "result"), "ok");
+    told = co_await leaves.call("private/get_cancel_on_disconnect", "{}");
+    EXPECT_EQ(at(told, "result.enabled"), "true");
+    static_cast<void>(co_await leaves.call("private/buy", order("1", "50")));
+    static_cast<void>(co_await leaves.call("private/buy", order("2", "51")));
+    static_cast<void>(co_await stays.call("private/buy", order("3", "52")));
+    told = co_await stays.call("private/get_open_orders", "{}");
+    EXPECT_EQ(at(told, "result"), "3");
+    leaves.peer().abort();
+    co_await stays.listen(2s);
+    told = co_await stays.call("private/get_open_orders", "{}");
+    EXPECT_EQ(at(told, "result"), "1");
+    EXPECT_EQ(told.find("result")->items.empty() ? "" : at(told.find("result")->items[0], "amount"), "3");
+}
+
+TEST_F(api_trading, orders_of_a_lost_connection_are_cancelled_if_it_asked_for_that) {
+    play(leave_orders(where()));
+}
+
+io::task<void> enter_some(io::endpoint where) {
+    web_client alice;
+    web_client bob;
+    const bool is_alice = co_await log_on(&alice, where, "alice");
+    const bool is_bob = co_await log_on(&bob, where, "bob");
+    EXPECT_TRUE(is_alice && is_bob);
+    if (!is_alice || !is_bob) co_return;
+    static_cast<void>(co_await alice.call("private/buy", order("5", "100", R"(,"label":"keep","post_only":true)")));
+    static_cast<void>(co_await bob.call("private/sell", order("2", "99")));
+    static_cast<void>(co_await bob.call("private/sell", order("7", "120.75", R"(,"time_in_force":"good_til_day")")));
+}
+
+/// What a key has, as text.
+io::task<void> tell(io::endpoint where, std::string name, std::string* into) {
+    web_client c;
+    const bool is_on = co_await log_on(&c, where, std::move(name));
+    EXPECT_TRUE(is_on);
+    if (!is_on) co_return;
+    const json_value open = co_await c.call("private/get_open_orders", "{}");
+    const json_value trades = co_await c.call("private/get_user_trades_by_currency", R"({"currency":"any"})");
+    const json_value positions = co_await c.call("private/get_positions", "{}");
+    if (open.find("result") == nullptr || trades.find("result") == nullptr) co_return;
+    for (const json_value& each : open.find("result")->items) {
+        for (const char* member : {"order_id", "direction", "price", "amount", "filled_amount", "label", "post_only",
+                                   "time_in_force", "creation_timestamp"}) {
+            *into += at(each, member) + " ";
+        }
+        *into += "\n";
+    }
+    for (const json_value& each : trades.find("result")->find("trades")->items) {
+        *into +=
+            at(each, "trade_id") + " " + at(each, "price") + " " + at(each, "amount") + " " + at(each, "label") + "\n";
+    }
+    for (const json_value& each : positions.find("result")->items) *into += at(each, "size") + "\n";
+}
+
+TEST_F(api_trading, nothing_is_lost_when_the_api_or_the_venue_comes_back) {
+    play(enter_some(where()));
+    std::string alice;
+    std::string bob;
+    play(tell(where(), "alice", &alice));
+    play(tell(where(), "bob", &bob));
+    EXPECT_NE(alice.find("buy 100 5 2 keep true good_til_cancelled"), std::string::npos) << alice;
+    EXPECT_NE(bob.find("sell 120.75 7 0  false good_til_day"), std::string::npos) << bob;
+    const auto expect_the_same = [&](const char* after) {
+        for (const std::string name : {"alice", "bob"}) {
+            std::string now;
+            play(tell(where(), name, &now));
+            EXPECT_EQ(now, name == "alice" ? alice : bob) << after;
+        }
+    };
+    api_.reset();
+    start_api();
+    expect_the_same("a restart of the API");
+    venue_.reset();
+    start_venue();
+    play([]() -> io::task<void> { static_cast<void>(co_await io::sleep_for(5s)); }());
+    expect_the_same("a restart of the venue");
+    api_.reset();
+    start_api();
+    expect_the_same("a restart of both");
+}
+
+/// Enters, edits and cancels at random, at a pace that its credits allow.
+io::task<void> trade_at_random(io::endpoint where, std::string name, std::uint64_t seed, std::int64_t* position,
+                               std::uint64_t* open) {
+    web_client c;
+    const bool is_on = co_await log_on(&c, where, std::move(name));
+    EXPECT_TRUE(is_on);
+    if (!is_on) co_return;
+    base::prng random(seed);
+    std::vector<std::string> ids;
+    for (int k = 0; k < 300; ++k) {
+        co_await c.listen(60ms);
+        const auto price = std::to_string(100 + random.between(-3, 3));
+        const auto amount = std::to_string(random.between(1, 9));
+        json_value told;
+        if (ids.empty() || random.between(0, 9) < 6) {
+            told = co_await c.call(random.between(0, 1) == 0 ? "private/buy" : "private/sell", order(amount, price));
+            ids.push_back(at(told, "result.order.order_id"));
+        } else {
+            const auto which = static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(ids.size()) - 1));
+            const bool edits = random.between(0, 1) == 0;
+            const std::string params =
+                R"({"order_id":")" + ids[which] + R"(","amount":)" + amount + R"(,"price":)" + price + "}";
+            told = co_await c.call(edits ? "private/edit" : "private/cancel", params);
+        }
+        const std::string code = at(told, "error.code");
+        EXPECT_TRUE(code.empty() || code == "11044" || code == "11030" || code == "10021") << code;
+    }
+    co_await c.listen(5s);
+    const json_value told = co_await c.call("private/get_position", R"({"instrument_name":"ONE"})");
+    *position = std::stoll("0" + at(told, "result.bought")) - std::stoll("0" + at(told, "result.sold"));
+    EXPECT_EQ(std::to_string(*position), at(told, "result.size"));
+    EXPECT_NE(at(told, "result.bought"), "0");
+    const json_value list = co_await c.call("private/get_open_orders", "{}");
+    *open = list.find("result")->items.size();
+}
+
+io::task<void> trade_both(io::endpoint where, std::int64_t* positions, std::uint64_t* open) {
+    io::task_scope beside(co_await io::this_context());
+    beside.spawn(trade_at_random(where, "alice", 1, &positions[0], &open[0]));
+    beside.spawn(trade_at_random(where, "bob", 2, &positions[1], &open[1]));
+    co_await beside.join();
+}
+
+TEST_F(api_trading, positions_sum_to_zero_and_open_orders_are_those_of_the_venue) {
+    std::array<std::int64_t, 2> positions{};
+    std::array<std::uint64_t, 2> open{};
+    play(trade_both(where(), positions.data(), open.data()));
+    EXPECT_EQ(positions[0] + positions[1], 0);
+    EXPECT_EQ(open[0] + open[1], (*venue_)->book(domain::instrument_id{1})->orders_count());
+}
+
+}  // namespace
+}  // namespace corro

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""The bot of docs/howto/write_a_bot.md, as printed, against the demonstration.
+
+usage: write_a_bot_test.py CORRO SOURCE_FOLDER
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from running_exchange import CORRO, SOURCE, TIME_LIMIT_S, demo_configuration
+
+SECONDS = "6"
+
+
+class Bot(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        with open(os.path.join(SOURCE, "docs", "howto", "write_a_bot.md"), encoding="utf-8") as file:
+            self.page = file.read()
+
+    def block(self, kind):
+        return re.search(rf"^```{kind}\n(.*?)^```", self.page, re.MULTILINE | re.DOTALL)[1]
+
+    def test_trades_as_printed_and_leaves_no_order(self):
+        bot = self.block("python")
+        self.assertLessEqual(len(bot.splitlines()), 40)
+        with open(os.path.join(self.folder, "bot.py"), "w", encoding="utf-8") as file:
+            file.write(bot)
+        command = shlex.split(self.block("run"))
+        self.assertEqual(command[:2], ["python3", "bot.py"])
+        with subprocess.Popen([CORRO, "demo", "--config", demo_configuration(self.folder), "--plain"], stdout=subprocess.PIPE,
+                              text=True, stdin=subprocess.DEVNULL) as demo:
+            url, secrets = None, {}
+            for line in demo.stdout:
+                if found := re.match(r"API +ws://([\d.:]+)/", line):
+                    url = f"http://{found[1]}/api/v2"
+                if found := re.match(r"log on as .*\((\w+)\).* key (\w+)", line):
+                    secrets[found[1]] = found[2]
+                if "messages/s" in line:
+                    break
+            self.assertEqual(secrets["alice"], command[4], "the page has the demonstration's key")
+            done = subprocess.run([sys.executable, "bot.py", url, *command[3:6], SECONDS], cwd=self.folder, capture_output=True,
+                                  text=True, timeout=TIME_LIMIT_S, check=False)
+            demo.terminate()
+            demo.communicate(timeout=TIME_LIMIT_S)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^(buy|sell) 1 at [\d.]+$")
+        self.assertRegex(done.stdout, r"(?m)^cancelled \d+$")
+        trades = re.findall(r"(?m)^(buy|sell) (\d+) at", done.stdout)
+        position = int(re.search(r"(?m)^position (-?\d+)$", done.stdout)[1])
+        known = sum(int(amount) if side == "buy" else -int(amount) for side, amount in trades)
+        self.assertLessEqual(abs(position - known), 2, done.stdout)  # a trade between the last look and the end
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
