@@ -47,10 +47,13 @@ def change_text(path, *changes):
         file.write(text)
 
 
-def demo_configuration(folder, more="", lines=()):
-    """The demonstration's configuration on free ports, with lines for its feed and more tables behind it."""
+def demo_configuration(folder, more="", lines=(), api_keys=False):
+    """The demonstration's configuration on free ports, with lines for its feed and more tables behind it. Without the keys of
+    its API, unless a test wants them: the venue counts their sessions too."""
     with open(os.path.join(SOURCE, "config", "demo.toml"), encoding="utf-8") as file:
         text = re.sub(r'"127\.0\.0\.1:70(?:0[123]|1[01]|20)"', '"127.0.0.1:0"', file.read())
+    if not api_keys:
+        text = re.sub(r'\n\[\[api_key\]\]\n(?:.+\n)+', "\n", text)
     if lines:
         text = text.replace("[market_data]\n", "[market_data]\nlines = [" + ", ".join(f'"{each}"' for each in lines) + "]\n")
     path = os.path.join(folder, "corro.toml")

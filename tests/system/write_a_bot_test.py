@@ -35,7 +35,7 @@ class Bot(unittest.TestCase):
             file.write(bot)
         command = shlex.split(self.block("run"))
         self.assertEqual(command[:2], ["python3", "bot.py"])
-        with subprocess.Popen([CORRO, "demo", "--config", demo_configuration(self.folder), "--plain"], stdout=subprocess.PIPE,
+        with subprocess.Popen([CORRO, "demo", "--config", demo_configuration(self.folder, api_keys=True), "--plain"], stdout=subprocess.PIPE,
                               text=True, stdin=subprocess.DEVNULL) as demo:
             url, secrets = None, {}
             for line in demo.stdout:
