@@ -34,7 +34,7 @@ struct bot {
 // [/bot]
 
 // [quote]
-/// Puts an order on each side where there is none.
+/// Enters an order on each side that has no order.
 void quote(bot& b) {
     const auto enter = [&b](client::side side, double price) -> client::order_number {
         const auto number = b.orders->enter(client::limit_order{side, b.symbol, 1, price});

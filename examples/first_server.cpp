@@ -30,7 +30,7 @@ io::task<> count(http::exchange* on, counts* seen) {
     co_return;
 }
 
-/// Answers after a tenth of a second, and holds up nobody else meanwhile.
+/// Answers after a tenth of a second; other requests go on meanwhile.
 io::task<> wait(http::exchange* on) {
     const std::error_code stopped = co_await io::sleep_for(std::chrono::milliseconds(100));
     if (stopped) co_return;  // the server closes: no answer is owed

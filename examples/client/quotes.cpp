@@ -48,7 +48,7 @@ io::task<int> make(client::venue_endpoint where, client::credentials who, client
     for (const market& m : markets) quotes.push_back({m.symbol, 20, m.price, 20, m.price + 1});
     const bool are_in = co_await send(session->get(), &maker, quotes);
     if (!are_in) co_return 1;
-    // Somebody sells to the first of them.
+    // Another trader sells to the first of them.
     const auto hit = taker.enter(client::limit_order{client::side::sell, markets[0].symbol, 10, markets[0].price});
     const bool sold = co_await words::read_until(counterparty->get(), &taker, "taker", kind::filled);
     const bool bought = co_await words::read_until(session->get(), &maker, "maker", kind::filled);

@@ -729,7 +729,7 @@ class Client:
         for pending in self._pending.values():
             if not pending.answered.done():
                 pending.answered.set_exception(failure)
-                pending.answered.exception()  # whoever waits gets it; nobody has to
+                pending.answered.exception()  # marks it as seen: perhaps no task waits for it
         self._pending.clear()
 
     # Answers.

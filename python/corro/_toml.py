@@ -49,7 +49,7 @@ def _key(key: object) -> str:
 
 
 def _text(text: str) -> str:
-    # JSON's escapes are TOML's, but for the sign of deletion.
+    # JSON's escapes are those of TOML, except for the delete character.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

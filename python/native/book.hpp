@@ -15,7 +15,7 @@ namespace corro::python {
 [[nodiscard]] instrument_facts facts_of(const domain::instrument& i);
 /// The instrument of that name; the only one if the name is empty. @throws argument_error
 [[nodiscard]] const domain::instrument& instrument_of(const facility::facility& venue, const std::string& name);
-/// The instrument of that name; null if there is none.
+/// The instrument of that name; null if no instrument has it.
 [[nodiscard]] const domain::instrument* find_instrument(const facility::facility& venue, const std::string& name);
 
 }  // namespace corro::python

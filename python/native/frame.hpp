@@ -47,7 +47,7 @@ class frame {
     explicit frame(std::vector<column> columns);
 
     [[nodiscard]] const std::vector<column>& columns() const noexcept { return columns_; }
-    /// The column of that name; null if there is none.
+    /// The column of that name; null if no column has it.
     [[nodiscard]] const column* find(std::string_view name) const noexcept;
     [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
 
