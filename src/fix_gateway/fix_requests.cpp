@@ -31,7 +31,7 @@ io::task<void> fix_session::read_requests() {
         if (input_begin_ != 0) {
             std::memmove(input_.data(), input_.data() + input_begin_, input_end_ - input_begin_);
             input_end_ -= input_begin_;
-            input_begin_ = prefetched_ = 0;
+            input_begin_ = 0;
         }
         const std::span<std::byte> room = std::as_writable_bytes(std::span(input_).subspan(input_end_));
         io::io_result read;
@@ -52,11 +52,14 @@ io::task<void> fix_session::read_requests() {
 // Takes the messages that have come. Each needs room in the queue, and for what it causes.
 io::task<bool> fix_session::take_at_hand() {
     fix::instant now = fix::moment_on(shared_.context);
+    frames_at_hand& frames = shared_.frames;  // of this session until it waits, and others use it
+    frames.clear();
     while (!is_over() && !is_ending()) {
         const bool has_kept = session_->has_kept();
-        const std::string_view received(input_.data() + input_begin_, input_end_ - input_begin_);
-        const fix::frame_result frame = fix::next_frame(received, fix::message_bytes_max_default);
+        fix::frame_result frame;
         if (!has_kept) {
+            if (frames.is_empty()) look_ahead();
+            frame = frames.take();
             if (frame.state == fix::frame_state::incomplete) break;
             if (frame.state == fix::frame_state::garbled) {
                 input_begin_ += frame.bytes;
@@ -67,19 +70,20 @@ io::task<bool> fix_session::take_at_hand() {
             bool has_room = co_await wait_until_written();
             if (has_room) has_room = co_await gateway::wait_for_room(&shared_.commands);
             if (!has_room) co_return false;
+            frames.clear();
             now = fix::moment_on(shared_.context);
         }
-        if (!has_kept && input_begin_ >= prefetched_ && frame.bytes != received.size()) prefetch_ahead();
         if (has_kept) {
             if (const auto kept = session_->take_kept(now)) act_on(*kept, now);
         } else {
-            act_on(session_->take(received, frame, now), now);
+            act_on(session_->take(unread(), frame, now), now);
             input_begin_ += frame.bytes;
         }
         if (waiting_.empty()) [[likely]]
             continue;
         const bool taken = co_await submit_waiting();
         if (!taken) co_return false;
+        frames.clear();
         now = fix::moment_on(shared_.context);
     }
     // A Logout must be answered soon, and an answered TestRequest brings the next Heartbeat nearer.
@@ -88,23 +92,22 @@ io::task<bool> fix_session::take_at_hand() {
     co_return true;
 }
 
-// What the requests at hand will need is fetched for several at once, before the first of them is executed.
-void fix_session::prefetch_ahead() noexcept {
-    if (!shared_.commands.calls_consumer()) return;
+// Finds the frames that have come, and has what several requests will need fetched before the first is executed.
+void fix_session::look_ahead() noexcept {
+    frames_at_hand& frames = shared_.frames;
+    frames.find(unread());
+    if (frames.complete_count() < 2 || !shared_.commands.calls_consumer()) return;
     std::array<domain::prefetch_hint, domain::prefetch_hints_max> coming;
     std::size_t count = 0;
-    std::size_t at = input_begin_;
-    for (std::size_t frames = 0; frames < coming.size(); ++frames) {
-        const std::string_view received(input_.data() + at, input_end_ - at);
-        const fix::frame_result frame = fix::next_frame(received, fix::message_bytes_max_default);
-        if (frame.state != fix::frame_state::complete) break;
-        at += frame.bytes;
-        if (!read_prefetch_hint(received, frame, shared_.instruments, coming[count])) continue;
-        coming[count].account = owner();
-        coming[count].session = id();
-        ++count;
+    std::string_view received = unread();
+    for (const fix::frame_result& frame : frames.complete()) {
+        if (read_prefetch_hint(received, frame, shared_.instruments, coming[count])) {
+            coming[count].account = owner();
+            coming[count].session = id();
+            ++count;
+        }
+        received.remove_prefix(frame.bytes);
     }
-    prefetched_ = at;
     if (count > 1) shared_.commands.expect(std::span(coming).first(count));
 }
 

@@ -84,7 +84,11 @@ class fix_session final : public gateway::session, public gateway::conversation 
     // From bytes to commands.
     [[nodiscard]] io::task<void> read_requests();
     [[nodiscard]] io::task<bool> take_at_hand();
-    void prefetch_ahead() noexcept;
+    void look_ahead() noexcept;
+    /// What has come and was not taken.
+    [[nodiscard]] std::string_view unread() const noexcept {
+        return {input_.data() + input_begin_, input_end_ - input_begin_};
+    }
     [[nodiscard]] io::task<bool> wait_until_written();
     void act_on(fix::taken what, fix::instant now);
     [[nodiscard]] bool owes_too_much() const noexcept {
@@ -133,7 +137,6 @@ class fix_session final : public gateway::session, public gateway::conversation 
     std::vector<char> input_;
     std::size_t input_begin_ = 0;
     std::size_t input_end_ = 0;
-    std::size_t prefetched_ = 0;            ///< end of the messages that were looked at ahead
     std::vector<domain::command> waiting_;  ///< of a message that asks for several, which the queue has not taken yet
 
     std::string writing_;                                ///< what was taken out of the session's output

@@ -15,6 +15,7 @@
 #include "fix/net/connection.hpp"
 #include "fix/session/session_scratch.hpp"
 #include "fix/session/signed_logon.hpp"
+#include "fix_gateway/frames_at_hand.hpp"
 #include "fix_gateway/reference_directory.hpp"
 #include "fix_gateway/symbols.hpp"
 #include "gateway/accounts.hpp"
@@ -100,6 +101,7 @@ struct fix_shared {
     session_names names;
     fix::seen_logons seen;         ///< the signed Logons of the accounts
     fix::session_scratch scratch;  ///< of all sessions
+    frames_at_hand frames;         ///< of the session that runs
     symbols instruments;
     reference_directory reference;
 };
