@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import decimal
+import hashlib
+import hmac
 import random
+import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -47,6 +51,59 @@ def test_layouts_are_those_of_the_schema():
     root = ElementTree.parse(ROOT / "schema" / "corro.xml").getroot()
     found = {int(each.get("id")): int(each.get("blockLength")) for each in root if each.tag.endswith("message")}
     assert found == {number: kind.LAYOUT.size for number, kind in wire.MESSAGES.items()}
+
+
+def in_words(value: object) -> str:
+    """A field's value as the examples of the specification write it, but for prices and times."""
+    if isinstance(value, wire.enum.IntFlag):
+        return " and ".join(each.name.lower() for each in type(value) if each in value) or "0"
+    if isinstance(value, wire.enum.IntEnum):
+        return value.name.lower()
+    return f'"{value}"' if isinstance(value, str) else "no price" if value is None else str(value)
+
+
+def test_examples_of_the_specification_are_what_this_package_reads_and_writes():
+    page = (ROOT / "docs" / "spec" / "corro_binary.md").read_text(encoding="utf-8")
+    parts = [(part.split("\n", 1)[0], part.partition("```hex\n")[2]) for part in page.split("\n#### ")[1:]]
+    examples = [(name, dump.partition("\n```")[0]) for name, dump in parts]
+    kinds = {kind.NAME: kind for kind in wire.MESSAGES.values()}
+    assert [name for name, _ in examples] == list(kinds)
+    compared = 0
+    for name, dump in examples:
+        frame = bytes.fromhex("".join(line[5:28] for line in dump.splitlines()))
+        length, template, _, _, sequence = wire.HEADER.unpack_from(frame)
+        message = kinds[name].read(frame, 16)
+        assert (template, length) == (kinds[name].TEMPLATE, len(frame) - 16)
+        assert message.frame(sequence) == frame
+        notes = [note for line in dump.splitlines()[2:] for note in line[31:].split(", ") if note]
+        fields = [field.name for field in dataclasses.fields(kinds[name])]  # type: ignore[arg-type]
+        assert [note.split(" ")[0] for note in notes] == fields, name
+        for note in notes:
+            field, _, words = note.partition(" ")
+            value = getattr(message, field)
+            if isinstance(value, bytes):
+                continue
+            if re.fullmatch(r"[\d-]+ [\d:]+\.\d{9}", words):  # a time
+                assert int(words[-9:]) == value % 10**9, (name, note)
+            elif isinstance(value, int) and type(value) is int and words != str(value):  # a price
+                assert decimal.Decimal(words).scaleb(9) == value, (name, note)
+            else:
+                assert words == in_words(value), (name, note)
+            compared += 1
+    assert compared > 450
+
+
+def test_the_logon_of_the_specification_has_that_proof():
+    page = (ROOT / "docs" / "spec" / "corro_binary.md").read_text(encoding="utf-8")
+    lines = page.partition("\n## A logon to test with\n")[2].partition("```hex\n")[2].partition("\n```")[0].splitlines()
+    parts: dict[str, bytes] = {}
+    title = ""
+    for line in lines:
+        title = line[:21].strip() or title
+        parts[title] = parts.get(title, b"") + bytes.fromhex(line[21:])
+    assert parts["authenticated bytes"][:45] == b"corro-logon-1" + parts["challenge's nonce"]
+    assert hmac.digest(parts["key"], parts["authenticated bytes"], hashlib.sha256) == parts["proof"]
+    assert hmac.digest(parts["key"], b"corro-key-1", hashlib.sha256)[:8] == parts["key_id"]
 
 
 def test_bytes_are_those_of_the_specification():

@@ -2,6 +2,7 @@
 
 import re
 
+from . import examples
 from .schema import Schema, SchemaError, Type
 
 SECTIONS = [
@@ -56,11 +57,12 @@ def section_of(template_id: int) -> str:
     return [title for first, title in SECTIONS if first <= template_id][-1]
 
 
-def message_text(message, header_bytes: int) -> str:
+def message_text(schema: Schema, message) -> str:
+    header_bytes = schema.header_bytes
     return (f"#### {message.name}\n\n{message.description}\n\n"
             f"Template {message.template_id}, block of {message.block_bytes} bytes, "
             f"{header_bytes + message.block_bytes} bytes in all. Offsets count from the start of the block.\n\n"
-            f"{field_table(message.leaves)}\n")
+            f"{field_table(message.leaves)}\n```hex\n{examples.dump(schema, message)}\n```\n\n")
 
 
 def messages_text(schema: Schema) -> str:
@@ -70,7 +72,7 @@ def messages_text(schema: Schema) -> str:
         if section != current:
             text += f"### {section}\n\n"
             current = section
-        text += message_text(message, schema.header_bytes)
+        text += message_text(schema, message)
     return text.rstrip()
 
 
@@ -110,6 +112,7 @@ def page(schema: Schema, template: str, last_of_request: str) -> str:
         "header_bytes": schema.header_bytes,
         "header_table": header_rows.rstrip(),
         "proof_bytes": len("corro-logon-1") + 32 + proof_offset,
+        "logon_vector": examples.logon_vector(schema),
         "message_index": message_index(schema),
         "messages": messages_text(schema),
         "last_of_request": last_of_request,
