@@ -113,6 +113,15 @@ field_index::field_index(std::size_t fields_max)
     CORRO_ASSERT(fields_max >= 1);
 }
 
+void field_index::clear() noexcept {
+    text_ = begin_string_ = {};
+    slots_.fill(0);
+    bad_count_ = 0;
+    damage_.reset();
+    fields_[0] = {};
+    count_ = 0;
+}
+
 std::optional<message_problem> field_index::index(std::string_view received, const frame_result& frame) noexcept {
     CORRO_ASSERT(frame.state == frame_state::complete);
     text_ = received.substr(0, frame.bytes);

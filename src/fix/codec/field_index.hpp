@@ -95,6 +95,9 @@ class field_index {
     ///                  behind the limit excepted.
     std::optional<message_problem> index(std::string_view received, const frame_result& frame) noexcept;
 
+    /// Forgets the message: no fields, and an empty message_type.
+    void clear() noexcept;
+
     /// All fields, in the order of the message. Field 35 is the first.
     [[nodiscard]] std::span<const field> fields() const noexcept { return {fields_.get(), count_}; }
     /// The first bad_fields_max fields that the index leaves out: they have no value, or no number.

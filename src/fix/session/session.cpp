@@ -43,6 +43,7 @@ void session::begin(instant now, const std::function<void(message_writer&)>& cre
     kept_bytes_ = 0;
     output_.clear();
     output_begin_ = 0;
+    message_.clear();  // its bytes were in a buffer of the connection before
     begin_period(now);
     if (phase_ == session_phase::over || settings_.side == session_side::acceptor) return;
     if (is_closed(now)) return finish("the session is closed at this time");

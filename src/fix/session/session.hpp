@@ -89,7 +89,9 @@ class session {
         return !kept_.empty() && kept_.begin()->first <= store_.next_received();
     }
 
-    /// The message that was taken last. Valid until the next one is taken, by any session with the same scratch.
+    /// The message that was taken last on this connection; none yet: it has no fields, and its type is empty. Valid as
+    /// long as the bytes that `take` got, and until the next one is taken or the next connection begins, by any session
+    /// with the same scratch.
     [[nodiscard]] const field_index& message() const noexcept { return message_; }
     /// The version of the application that the message belongs to, as "9" for FIX 5.0 SP2: its ApplVerID (1128), or
     /// else the DefaultApplVerID (1137) of the peer's Logon. Empty if the peer has sent neither.

@@ -136,5 +136,23 @@ TEST(session_scratch, lends_the_memory_of_the_last_output_to_the_next) {
     EXPECT_NE(first.on.output().find("35=0"), std::string_view::npos);
 }
 
+TEST(session, has_no_message_when_a_connection_begins) {
+    one_end peer(nullptr);
+    {
+        const std::string logon = testing::framed("35=A|34=1|49=TW|52=20261123-10:00:00|56=ISLD|98=0|108=30|");
+        peer.take(logon);
+        const std::string logout = testing::framed("35=5|34=2|49=TW|52=20261123-10:00:00|56=ISLD|58=good night|");
+        peer.take(logout);
+        ASSERT_EQ(peer.on.message().get(58), "good night");
+    }
+    peer.on.end();
+    // The bytes are gone, and this connection brings none.
+    peer.on.begin(now);
+    EXPECT_TRUE(peer.on.message().fields().empty());
+    EXPECT_EQ(peer.on.message().get(58), std::nullopt);
+    EXPECT_EQ(peer.on.message().message_type(), "");
+    EXPECT_EQ(peer.on.message().bytes(), "");
+}
+
 }  // namespace
 }  // namespace corro::fix
