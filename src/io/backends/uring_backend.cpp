@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <thread>
 #include <vector>
@@ -41,8 +42,10 @@ struct uring_descriptor final : descriptor {
     // yet.
     bool accepting = false;
     bool pausing = false;  // the ring is asked to stop accepting: no task waits, too many are kept, or it is closed
-    bool listed = false;   // in `armed_`, until the ring has completed all its submissions
+    std::uint32_t place = unlisted;  // in `listed_`
     std::vector<int> kept;
+
+    static constexpr std::uint32_t unlisted = std::numeric_limits<std::uint32_t>::max();
 };
 
 static_assert(sizeof(uring_descriptor) <= backend::socket_bytes_max);
@@ -127,6 +130,7 @@ class uring_backend final : public kernel::kernel_backend {
     void finish(operation& what) noexcept;
     void on_accepted(uring_descriptor& on, int result, std::uint32_t flags) noexcept;
     void answered(uring_descriptor& on) noexcept;
+    void list(uring_descriptor& on) noexcept;
     void dispatch_all() noexcept;
 
     io_uring ring_{};
@@ -136,7 +140,9 @@ class uring_backend final : public kernel::kernel_backend {
     bool orphaned_ = false;      // the ring is closed, because its thread had ended
     std::thread::id thread_;
     const uring_descriptor* last_sender_ = nullptr;  // since the last event; only compared, never dereferenced
-    std::vector<uring_descriptor*> armed_;           // acceptors with uncompleted submissions
+    // Sockets with uncompleted submissions, if they outlive every operation that could name them: acceptors that are
+    // armed, and what is closed.
+    std::vector<uring_descriptor*> listed_;
     std::size_t open_count_ = 0;
     std::size_t unanswered_count_ = 0;  // uncompleted submissions of operations, acceptors and cancels
 };
@@ -208,25 +214,26 @@ void uring_backend::forget_submissions() noexcept {
         if (static_cast<subject>(answer->user_data & subject_mask) != subject::accepted || answer->res < 0) continue;
         reinterpret_cast<uring_descriptor*>(answer->user_data & ~subject_mask)->kept.push_back(answer->res);
     }
-    for (uring_descriptor* const on : armed_) {
+    for (uring_descriptor* const on : listed_) {
         unanswered_count_ -= on->unanswered_count;
         on->unanswered_count = 0;
         on->accepting = false;
         on->pausing = false;
-        on->listed = false;
+        on->place = uring_descriptor::unlisted;
         if (!on->closed) continue;
         for (const int file : on->kept) ::close(file);
         release(*on);
     }
-    armed_.clear();
+    listed_.clear();
     collected_count_ = 0;
 }
 
 /// Gives up the ring of another thread. Acceptors that no task awaits may be armed there; the next accept arms them
 /// again.
 void uring_backend::leave_ring() noexcept {
-    for (const uring_descriptor* const on : armed_) {
-        CORRO_ASSERT(on->reader == nullptr, "a context on io_uring with operations in flight must stay on its thread");
+    for (const uring_descriptor* const on : listed_) {
+        CORRO_ASSERT(on->reader == nullptr && on->writer == nullptr,
+                     "a context on io_uring with operations in flight must stay on its thread");
     }
     forget_submissions();
     CORRO_ASSERT(unanswered_count_ == 0, "a context on io_uring with operations in flight must stay on its thread");
@@ -261,7 +268,7 @@ int uring_backend::detach(descriptor& on) noexcept {
     uring_descriptor& given = own(on);
     CORRO_ASSERT(given.reader == nullptr && given.writer == nullptr,
                  "no operation may wait on a socket that is given away");
-    if (given.listed && !orphaned_) {
+    if (given.place != uring_descriptor::unlisted && !orphaned_) {
         if (thread_ != std::this_thread::get_id()) bind_to_this_thread();
         if (given.accepting) pause_accepting(given);
         while (given.unanswered_count != 0) {
@@ -284,7 +291,8 @@ void uring_backend::release(uring_descriptor& gone) noexcept {
 
 void uring_backend::close(descriptor& on) noexcept {
     uring_descriptor& closed = own(on);
-    if (closed.listed && !orphaned_ && thread_ != std::this_thread::get_id()) bind_to_this_thread();
+    if (closed.place != uring_descriptor::unlisted && !orphaned_ && thread_ != std::this_thread::get_id())
+        bind_to_this_thread();
     closed.closed = true;
     --open_count_;
     if (orphaned_) {
@@ -305,7 +313,8 @@ void uring_backend::close(descriptor& on) noexcept {
     ::close(closed.state.file);
     for (const int file : closed.kept) ::close(file);
     closed.kept.clear();
-    if (closed.unanswered_count == 0) release(closed);
+    if (closed.unanswered_count == 0) return release(closed);
+    list(closed);
 }
 
 bool uring_backend::start(operation& what) noexcept {
@@ -445,10 +454,7 @@ void uring_backend::submit_accept(uring_descriptor& on) noexcept {
     slot.user_data = tagged(&on, subject::accepted);
     on.accepting = true;
     on.pausing = false;
-    if (!on.listed) {
-        on.listed = true;
-        armed_.push_back(&on);
-    }
+    list(on);
     ++on.unanswered_count;
     ++unanswered_count_;
 }
@@ -560,11 +566,19 @@ void uring_backend::dispatch_one() noexcept {
 void uring_backend::answered(uring_descriptor& on) noexcept {
     --unanswered_count_;
     if (--on.unanswered_count != 0) return;
-    if (on.listed) {
-        on.listed = false;
-        std::erase(armed_, &on);
+    if (on.place != uring_descriptor::unlisted) {
+        listed_.back()->place = on.place;
+        listed_[on.place] = listed_.back();
+        listed_.pop_back();
+        on.place = uring_descriptor::unlisted;
     }
     if (on.closed) release(on);
+}
+
+void uring_backend::list(uring_descriptor& on) noexcept {
+    if (on.place != uring_descriptor::unlisted) return;
+    on.place = static_cast<std::uint32_t>(listed_.size());
+    listed_.push_back(&on);
 }
 
 void uring_backend::on_operation(operation& what, int result, std::uint32_t flags) noexcept {

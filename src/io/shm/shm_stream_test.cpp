@@ -9,7 +9,9 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -100,6 +102,39 @@ task<> expect_numbers(shm_stream* over, std::size_t size, std::size_t piece) {
         }
         received += read.bytes;
     }
+}
+
+// Where the kernel has not yet confirmed what a stream cancelled when it was closed, its memory waits for that. The
+// sanitizers see whether it is freed with the context.
+TEST_P(shm_streams, are_freed_with_a_context_whose_thread_has_ended) {
+    auto there = std::make_unique<context>(context_options(*GetParam()));
+    auto from = shm_acceptor::open(*there, at_);
+    ASSERT_TRUE(from);
+    const auto answer = [](shm_acceptor* acceptor, std::size_t* bytes) -> task<> {
+        auto stream = co_await acceptor->accept();
+        CORRO_REQUIRE(stream);
+        acceptor->close();
+        std::array<std::byte, 64> into{};
+        io_result got = co_await stream->read_some(into);
+        while (!got.error) {
+            *bytes += got.bytes;
+            got = co_await stream->read_some(into);
+        }
+    };
+    std::size_t received_bytes = 0;
+    std::thread server([&] { block_on(*there, answer(&*from, &received_bytes)); });
+    const auto ask = [](context* on, unix_endpoint to) -> task<> {
+        auto stream = co_await shm_stream::connect(*on, to);
+        CORRO_REQUIRE(stream);
+        const std::array<std::byte, 100> message{};
+        const io_result sent = co_await stream->write_all(message);
+        EXPECT_FALSE(sent.error);
+        EXPECT_FALSE(stream->shutdown_send());
+    };
+    block_on(ctx, ask(&ctx, at_));
+    server.join();
+    there.reset();
+    EXPECT_EQ(received_bytes, 100U);
 }
 
 TEST_P(shm_streams, carry_bytes_both_ways_many_times_around) {
