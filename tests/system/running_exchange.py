@@ -97,8 +97,8 @@ class Exchange:
 
     program = CORRO
 
-    def __init__(self, folder, *options, more="", lines=()):
-        self.config = demo_configuration(folder, more, lines)
+    def __init__(self, folder, *options, more="", lines=(), api_keys=False):
+        self.config = demo_configuration(folder, more, lines, api_keys)
         self.options = options
 
     def __enter__(self):
@@ -112,6 +112,8 @@ class Exchange:
             match = re.match(r" +(order entry|FIX|FIX data|feed|snapshots|depth|metrics) +(\S+)$", line.rstrip())
             if match:
                 self.addresses[match[1]] = match[2]
+            if match := re.match(r" +API +ws://([\d.:]+)/", line):
+                self.addresses["API"] = match[1]
             if "Ctrl-C closes it" in line:
                 return self
 

@@ -1,0 +1,338 @@
+#!/usr/bin/env python3
+"""The dashboard in a real browser, against a venue: every panel shows what the API says.
+
+usage: dashboard_test.py CORRO SOURCE_FOLDER
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import urllib.request
+
+from browser import Browser, missing
+from running_exchange import CORRO, SOURCE, TIME_LIMIT_S, Exchange
+
+sys.path.insert(0, os.path.join(SOURCE, "web"))
+from serve import PageServer  # noqa: E402
+
+SECRETS = {"alice": "3c2ab6291091e38af2a3683333a6e0ccf1e3b6d53a46e5fcbd9062eaa690b5b1",
+           "bob": "fc7d2b09ecee14bb69846b42616c073eb31a0e064aeea44015505bff39a5a04b"}
+ES, CL = "ESZ6", "CLF7"
+AXE = os.path.join(SOURCE, "web", "node_modules", "axe-core", "axe.min.js")
+
+# What the ladder shows, as [price, bid, ask, own buy, own sell] where there is anything.
+LADDER = """
+return [...document.querySelectorAll('#ladder tbody tr')].map((row) => {
+    const at = (k) => Number(row.cells[k].querySelector('span').textContent);
+    return [Number(row.cells[2].textContent), at(1), at(3), at(0), at(4)];
+}).filter((row) => row.slice(1).some((value) => value > 0));
+"""
+
+
+class Api:
+    """A client of the JSON API over HTTP."""
+
+    def __init__(self, address, client_id=None):
+        self.url = f"http://{address}/api/v2"
+        self.headers = {}
+        if client_id:
+            token = self.call("public/auth", grant_type="client_credentials", client_id=client_id, client_secret=SECRETS[client_id])
+            self.headers = {"Authorization": "Bearer " + token["access_token"]}
+
+    def call(self, method, **params):
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+        with urllib.request.urlopen(urllib.request.Request(self.url, body, self.headers), timeout=TIME_LIMIT_S) as answer:
+            return json.load(answer)["result"]
+
+    def order(self, side, price, amount=1, instrument=ES, **more):
+        return self.call("private/" + side, instrument_name=instrument, amount=amount, price=price, **more)["order"]
+
+    def book(self, instrument=ES):
+        book = self.call("public/get_order_book", instrument_name=instrument, depth=10000)
+        return {side: {price: amount for price, amount in book[side]} for side in ("bids", "asks")}
+
+
+def place(does, price):
+    """The selector of a button of the ladder, in an instrument whose tick is a quarter."""
+    return f"#ladder tr[data-price='{int(price * 4)}'] [data-does={does}]"
+
+
+class Page(unittest.TestCase):
+    """A venue, and a browser that shows its page."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.venue = cls.enter(Exchange(folder.name, api_keys=True))
+        cls.pages = PageServer(0, cls.venue.addresses["API"], os.path.join(SOURCE, "web", "dist"))
+        cls.addClassCleanup(cls.pages.server_close)
+        cls.addClassCleanup(cls.pages.shutdown)
+        threading.Thread(target=cls.pages.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        cls.browser = cls.enter(Browser())
+        cls.address = f"http://127.0.0.1:{cls.pages.server_address[1]}/"
+        cls.bob = Api(cls.venue.addresses["API"], "bob")
+        cls.alice = Api(cls.venue.addresses["API"], "alice")
+        cls.browser.open(cls.address)
+        cls.browser.run("localStorage.setItem('corro-tour-seen', 'yes')")
+
+    @classmethod
+    def enter(cls, manager):
+        entered = manager.__enter__()
+        cls.addClassCleanup(manager.__exit__, None, None, None)
+        return entered
+
+    def tearDown(self):
+        # A connection that was cut on purpose is the only thing that the browser may complain about.
+        complaints = [each for each in self.browser.complaints() if "WebSocket connection" not in each]
+        self.assertEqual(complaints, [])
+
+    def load(self):
+        self.browser.open("about:blank")
+        self.browser.open(self.address)
+        self.browser.wait("a live market", "return document.querySelector('#connection').textContent === 'live'")
+
+    def wait_for_ladder(self, instrument=ES):
+        """Until the ladder equals the venue's book, at all prices that it shows."""
+        self.browser.click("#ladder-centre")
+        end = time.monotonic() + TIME_LIMIT_S
+        while True:
+            book = self.bob.book(instrument)
+            rows = self.browser.run(LADDER)
+            shown = {"bids": {row[0]: row[1] for row in rows if row[1]}, "asks": {row[0]: row[2] for row in rows if row[2]}}
+            low, high = self.browser.run("""const rows = document.querySelectorAll('#ladder tbody tr');
+                return [rows[rows.length - 1], rows[0]].map((row) => Number(row.cells[2].textContent));""")
+            there = {side: {p: a for p, a in book[side].items() if low <= p <= high} for side in book}
+            if shown == there and there["bids"] and there["asks"]:
+                return there
+            self.assertLess(time.monotonic(), end, f"the ladder has {shown}, the venue {there}")
+
+
+@unittest.skipIf(missing(), missing())
+class Storm(Page):
+    def test_ladder_equals_the_book_after_a_storm(self):
+        self.load()
+        done = subprocess.run([CORRO, "load", "--config", self.venue.config, "--venue", self.venue.addresses["order entry"], "--clients", "4",
+                               "--rate", "10000", "--messages", "20000", "--seed", "3"], capture_output=True, text=True,
+                              timeout=TIME_LIMIT_S, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for instrument in (ES, CL, "BTC-USD"):
+            self.browser.run("""const list = document.querySelector('#instrument');
+                list.value = arguments[0]; list.dispatchEvent(new Event('change'));""", instrument)
+            self.assertGreater(len(self.wait_for_ladder(instrument)["bids"]), 3)
+            tape = self.browser.wait("trades on the tape", """const rows = [...document.querySelectorAll('#tape tr')];
+                return rows.length > 0 && rows.map((row) => [row.cells[1].textContent, Number(row.cells[2].textContent),
+                                                             Number(row.cells[3].textContent)]);""")
+            trades = self.bob.call("public/get_last_trades_by_instrument", instrument_name=instrument, count=len(tape))["trades"]
+            self.assertEqual(tape, [[each["direction"], each["price"], each["amount"]] for each in trades])
+            ticker = self.bob.call("public/ticker", instrument_name=instrument)
+            self.assertEqual(float(self.browser.text("#last")), ticker["last_price"])
+            self.assertEqual(float(self.browser.text("#volume")), ticker["stats"]["volume"])
+            row = self.browser.wait("the list of instruments", """const row = [...document.querySelectorAll('#watchlist tr')]
+                .find((each) => each.cells[0].textContent === arguments[0]);
+                const cells = [...row.cells].slice(1).map((cell) => Number(cell.textContent));
+                return cells[3] === arguments[1] && cells;""", instrument, ticker["stats"]["volume"])
+            self.assertEqual(row[2], ticker["last_price"])
+
+
+@unittest.skipIf(missing(), missing())
+class Dashboard(Page):
+    def setUp(self):
+        self.bob.call("private/cancel_all")
+        self.alice.call("private/cancel_all")
+        for k in range(3):
+            self.bob.order("buy", 5999 - k / 4, 3 + k)
+            self.bob.order("sell", 6001 + k / 4, 5 + k)
+        self.load()
+
+    def log_on(self):
+        self.browser.type("#client-id", "alice")
+        self.browser.type("#client-secret", SECRETS["alice"])
+        self.browser.click("#log-on button")
+        self.browser.wait("logged on", "return !document.querySelector('#who').hidden && !document.querySelector('#ticket-fields').disabled")
+
+    def test_ladder_equals_the_book_of_the_venue(self):
+        self.assertEqual(self.wait_for_ladder(), {"bids": {5999: 3, 5998.75: 4, 5998.5: 5}, "asks": {6001: 5, 6001.25: 6, 6001.5: 7}})
+        self.assertEqual(self.browser.text("#best-bid"), "5999.00")
+        self.assertEqual(self.browser.text("#best-ask"), "6001.00")
+        self.assertEqual(self.browser.text("#phase"), "continuous")
+
+    def test_a_click_on_the_ladder_places_an_order_and_another_cancels_it(self):
+        self.log_on()
+        self.browser.click(place("buy", 6000))
+        self.browser.wait("the order in the ladder", "return document.querySelector(arguments[0] + ' span').textContent === '1'",
+                          place("cancel-buy", 6000))
+        self.assertEqual(self.bob.book()["bids"][6000], 1)
+        self.wait_for_ladder()
+        order = self.browser.run("return [...document.querySelectorAll('#orders tr td')].slice(0, 4).map((cell) => cell.textContent)")
+        self.assertEqual(order, [ES, "buy", "6000.00", "1 of 1"])
+        self.browser.click(place("cancel-buy", 6000))
+        self.browser.wait("no order", "return document.querySelectorAll('#orders tr').length === 0")
+        self.assertNotIn(6000, self.bob.book()["bids"])
+
+    def test_a_stranger_cannot_trade(self):
+        self.browser.click(place("buy", 6000))
+        self.assertIn("Log on", self.browser.text("#notes"))
+        self.assertTrue(self.browser.run("return document.querySelector('#ticket-fields').disabled"))
+        self.browser.type("#client-id", "alice")
+        self.browser.type("#client-secret", "0" * 64)
+        self.browser.click("#log-on button")
+        self.browser.wait("a refusal", "return document.querySelector('#notes').textContent.includes('invalid_credentials')")
+        self.assertNotIn(6000, self.bob.book()["bids"])
+
+    def send(self, side, **fields):
+        for field, value in fields.items():
+            self.browser.run("""const field = document.getElementById(arguments[0]); field.value = arguments[1];
+                field.dispatchEvent(new Event('change'));""", field.replace("_", "-"), value)
+        self.browser.run("document.querySelector('#notes').replaceChildren()")
+        self.browser.click(f"#send-{side}")
+        return self.browser.wait("an answer", "return document.querySelector('#notes').textContent")
+
+    def test_the_ticket_sends_every_kind_of_order(self):
+        self.log_on()
+        self.assertIn("open", self.send("buy", amount="7", price="6000", max_show="2", label="small"))
+        self.assertEqual(self.bob.book()["bids"][6000], 2)
+        self.assertEqual(self.browser.run("return document.querySelector('#orders tr').cells[4].textContent"), "small")
+        self.assertIn("post_only", self.send("sell", amount="1", price="6000", max_show="", post_only="reject"))
+        self.assertIn("sell 1 at 6000.25: open", self.send("sell", post_only="reprice"))
+        self.assertIn("no_counterparty", self.send("sell", price="6000.5", post_only="", lasting="immediate_or_cancel"))
+        self.assertIn("refused", self.send("sell", price="6000", amount="500", lasting="fill_or_kill"))
+        self.assertIn("open", self.send("sell", price="6000.5", amount="2", lasting="good_til_day"))
+        self.assertIn("filled", self.send("sell", order_type="market", amount="3", lasting="immediate_or_cancel"))
+        self.assertIn("open", self.send("sell", order_type="market_limit", amount="9", lasting="good_til_cancelled"))
+        self.wait_for_ladder()
+
+    def test_orders_change_and_trades_make_positions_and_profits(self):
+        self.log_on()
+        self.send("buy", amount="4", price="6000")
+        self.browser.click("#orders tr button")
+        self.browser.type("#change-amount", "5")
+        self.browser.type("#change-price", "6000.25")
+        self.browser.click("#change-dialog button[value=change]")
+        self.browser.wait("the changed order", "return document.querySelector('#orders')?.textContent.includes('6000.255 of 5')")
+        before = self.position()
+        self.bob.order("sell", 6000.25, 3)
+        self.browser.wait("a rest of two", "return document.querySelector('#orders')?.textContent.includes('2 of 5')")
+        there = self.alice.call("private/get_position", instrument_name=ES)
+        self.assertEqual(there["size"], before + 3)
+        self.browser.wait("the position", """const cells = document.querySelector("#positions tr[data-instrument=ESZ6]")?.cells;
+            return cells && [1, 2, 3].every((k) => Number(cells[k].textContent) === arguments[k - 1]);""",
+                          there["size"], there["bought"], there["sold"])
+        trades = self.alice.call("private/get_user_trades_by_instrument", instrument_name=ES, count=1000)["trades"]
+        spent = sum((1 if each["direction"] == "buy" else -1) * each["amount"] * each["price"] for each in trades)
+        book = self.bob.book()
+        middle = (max(book["bids"]) + min(book["asks"])) / 2
+        self.browser.wait("the profit", """const text = document.querySelector("#positions tr[data-instrument=ESZ6] .profit").textContent;
+            return Math.abs(Number(text) - arguments[0]) < 0.01""", there["size"] * middle - spent)
+        self.assertEqual(int(self.browser.text("#trades-count")), len(trades))
+        self.browser.click("#cancel-all")
+        self.browser.wait("no orders", "return document.querySelectorAll('#orders tr').length === 0")
+        self.assertEqual(self.alice.call("private/get_open_orders"), [])
+
+    def position(self):
+        return self.alice.call("private/get_position", instrument_name=ES)["size"]
+
+    def test_a_lost_connection_says_so_and_comes_back_with_the_right_book(self):
+        self.log_on()
+        self.browser.click(place("buy", 6000))
+        self.browser.wait("an order", "return document.querySelectorAll('#orders tr').length === 1")
+        self.pages.api, reachable = ("127.0.0.1", 1), self.pages.api
+        self.pages.cut()
+        try:
+            self.browser.wait("a word about it", "return !document.querySelector('#lost').hidden")
+            self.assertEqual(self.browser.text("#connection"), "lost")
+            self.assertTrue(self.browser.run("return document.querySelector('#ticket-fields').disabled"))
+            # Meanwhile the market moves, and the order is filled.
+            self.bob.order("sell", 6000, 1)
+            self.bob.order("sell", 6000.75, 9)
+            self.bob.call("private/cancel_all_by_instrument", instrument_name=CL)
+        finally:
+            self.pages.api = reachable
+        self.browser.wait("a live market", "return document.querySelector('#lost').hidden && document.querySelector('#connection').textContent === 'live'")
+        self.assertEqual(self.wait_for_ladder()["asks"][6000.75], 9)
+        self.browser.wait("no open order, and still logged on", """return document.querySelectorAll('#orders tr').length === 0 &&
+            !document.querySelector('#ticket-fields').disabled""")
+
+    def test_the_heatmap_shows_the_book_and_its_past(self):
+        pixels = """const canvas = document.querySelector('#heatmap');
+            const data = canvas.getContext('2d').getImageData(0, 0, canvas.width - 64, canvas.height - 18).data;
+            const colours = new Set();
+            for (let at = 0; at < data.length; at += 4) colours.add(data[at] << 16 | data[at + 1] << 8 | data[at + 2]);
+            return colours.size;"""
+        # Background, the two best prices, and at least two sizes behind them.
+        self.browser.wait("a picture", f"return (() => {{ {pixels} }})() >= 5")
+        live = "return !document.querySelector('#heatmap-live').classList.contains('off')"
+        self.assertTrue(self.browser.run(live))
+        self.browser.wait("some past", "return performance.now() > 3000")
+        self.browser.drag("#heatmap", 60, 0)
+        self.browser.wait("the past", f"return !(() => {{ {live} }})()")
+        self.browser.press("\ue010")  # End
+        self.browser.wait("now", live)
+        for control in ("more-time", "less-time", "more-prices", "less-prices"):
+            self.browser.click(f"#heatmap-{control}")
+            self.browser.wait("a picture", f"return (() => {{ {pixels} }})() >= 5")
+
+    def test_keys_move_and_explain(self):
+        self.browser.press("?")
+        self.browser.wait("the keys", "return document.querySelector('#help-dialog').open")
+        self.browser.click("#help-dialog button")
+        theme = self.browser.run("return document.documentElement.dataset.theme")
+        self.browser.press("t")
+        self.browser.wait("the other theme", "return document.documentElement.dataset.theme !== arguments[0]", theme)
+        self.log_on()
+        self.browser.run("document.activeElement.blur()")
+        self.browser.press("b")
+        self.assertEqual(self.browser.run("return [document.activeElement.id, document.querySelector('#price').value]"),
+                         ["send-buy", "5999.00"])
+        self.browser.press("\ue007")
+        self.browser.wait("an order", "return document.querySelectorAll('#orders tr').length === 1")
+        self.browser.run("document.activeElement.blur()")
+        self.browser.press("x")
+        self.browser.wait("no order", "return document.querySelectorAll('#orders tr').length === 0")
+
+    def test_a_first_visit_is_guided(self):
+        self.browser.run("localStorage.clear()")
+        self.browser.open(self.address)
+        self.browser.wait("the tour", "return document.querySelector('#tour-dialog').open")
+        titles = []
+        while self.browser.run("return document.querySelector('#tour-dialog').open"):
+            titles.append(self.browser.text("#tour-title"))
+            self.browser.click("#tour-next")
+        self.assertEqual(len(set(titles)), 5)
+
+    def test_fits_small_screens(self):
+        self.addCleanup(self.browser.resize, 1600, 1000)
+        for width in (500, 900):
+            self.browser.resize(width, 800)
+            self.load()
+            self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth"), 0)
+            self.wait_for_ladder()
+
+    @unittest.skipUnless(os.path.exists(AXE), "web/node_modules is missing: npm ci --prefix web")
+    def test_axe_finds_no_fault(self):
+        with open(AXE, encoding="utf-8") as file:
+            axe = file.read()
+        self.log_on()
+        self.browser.click(place("buy", 6000))
+        self.browser.wait("an order", "return document.querySelectorAll('#orders tr').length === 1")
+        for theme in ("dark", "light"):
+            for colours in ("blue", "green"):
+                self.browser.run("""localStorage.setItem('corro-theme', arguments[0]); localStorage.setItem('corro-colours', arguments[1]);""",
+                                 theme, colours)
+                self.load()
+                # Colours differ in contrast only.
+                rules = {} if (theme, colours) in (("dark", "blue"), ("light", "green")) else {"runOnly": ["color-contrast"]}
+                faults = self.browser.run(axe + """; return axe.run(arguments[0]).then((found) => found.violations.map((each) =>
+                    [each.id, each.impact, each.nodes.slice(0, 3).map((node) => node.html + ' ' + node.failureSummary)]));""", rules)
+                self.assertEqual(faults, [], f"{theme}, {colours}")
+        self.browser.run("localStorage.clear()")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

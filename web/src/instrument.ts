@@ -1,0 +1,69 @@
+// What trades. Everywhere in these pages prices are whole ticks and quantities whole lots, so that they compare exactly.
+
+export interface Instrument {
+    readonly name: string;
+    readonly kind: string;
+    readonly tickSize: number;
+    readonly lotSize: number;
+    /** Decimals of a price. */
+    readonly decimals: number;
+    /** Of an option. */
+    readonly strike?: number;
+    readonly right?: "call" | "put";
+    /** Milliseconds since 1970; undefined without an expiry. */
+    readonly expiry?: number;
+    readonly product: string;
+}
+
+/** As `public/get_instruments` reports it. */
+export interface ReportedInstrument {
+    instrument_name: string;
+    kind: string;
+    tick_size: number;
+    min_trade_amount: number;
+    base_currency: string;
+    settlement_period: string;
+    expiration_timestamp: number;
+    strike?: number;
+    option_type?: "call" | "put";
+}
+
+function decimalsOf(step: number): number {
+    const text = step.toFixed(9).replace(/0+$/, "");
+    return text.length - text.indexOf(".") - 1;
+}
+
+export function instrumentOf(reported: ReportedInstrument): Instrument {
+    return {
+        name: reported.instrument_name,
+        kind: reported.kind,
+        tickSize: reported.tick_size,
+        lotSize: reported.min_trade_amount,
+        decimals: decimalsOf(reported.tick_size),
+        product: reported.base_currency,
+        ...(reported.strike === undefined ? {} : { strike: reported.strike }),
+        ...(reported.option_type === undefined ? {} : { right: reported.option_type }),
+        ...(reported.settlement_period === "perpetual" ? {} : { expiry: reported.expiration_timestamp }),
+    };
+}
+
+export function ticksOf(instrument: Instrument, price: number): number {
+    return Math.round(price / instrument.tickSize);
+}
+
+export function lotsOf(instrument: Instrument, amount: number): number {
+    return Math.round(amount / instrument.lotSize);
+}
+
+export function priceText(instrument: Instrument, ticks: number | null): string {
+    return ticks === null ? "–" : (ticks * instrument.tickSize).toFixed(instrument.decimals);
+}
+
+export function amountText(instrument: Instrument, lots: number | null): string {
+    return lots === null ? "–" : String(lots * instrument.lotSize);
+}
+
+/** The decimal that the API takes: exact for a multiple of the tick. */
+export function priceNumber(instrument: Instrument, ticks: number): number {
+    return Number((ticks * instrument.tickSize).toFixed(instrument.decimals));
+}

@@ -1,0 +1,207 @@
+// The dashboard: one connection, one market, and panels that draw it once per frame.
+
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+import { Account } from "./account";
+import { Blotter } from "./blotter";
+import { ColumnStore } from "./column_store";
+import { Connection } from "./connection";
+import { announce, byId, element, setText } from "./dom";
+import { Heatmap } from "./heatmap";
+import { type Instrument, type ReportedInstrument, amountText, instrumentOf, priceText } from "./instrument";
+import { JsonFeed } from "./json_feed";
+import { bindKeys } from "./keyboard";
+import { Ladder } from "./ladder";
+import { Market } from "./market";
+import type { Theme } from "./palette";
+import { Quality } from "./quality";
+import { Status } from "./status";
+import { Tape } from "./tape";
+import { Ticket } from "./ticket";
+import { Tour } from "./tour";
+import { Watchlist } from "./watchlist";
+
+class Dashboard {
+    private readonly store = new ColumnStore();
+    private readonly tape: Tape;
+    private readonly ladder: Ladder;
+    private readonly ticket: Ticket;
+    private readonly blotter: Blotter;
+    private readonly quality: Quality;
+    private readonly heatmap: Heatmap;
+    private readonly watchlist: Watchlist;
+    private feed: JsonFeed | null = null;
+    private ownVersion = -1;
+
+    constructor(
+        private readonly connection: Connection,
+        private readonly market: Market,
+        private readonly account: Account,
+        private readonly status: Status,
+        private readonly instruments: ReadonlyMap<string, Instrument>,
+        private instrument: Instrument,
+    ) {
+        const theme = document.documentElement.dataset.theme as Theme;
+        this.tape = new Tape(byId<HTMLTableSectionElement>("tape"), market, instrument);
+        this.ticket = new Ticket(connection, account, market, instrument);
+        this.blotter = new Blotter(connection, account, instruments);
+        this.ladder = new Ladder(
+            byId<HTMLTableElement>("ladder"),
+            market,
+            account,
+            instrument,
+            (side, price) => void this.ticket.place(side, price),
+            (side, price) => void this.blotter.cancelAt(this.instrument, side, price),
+        );
+        this.quality = new Quality(byId("quality"), market, instrument);
+        this.heatmap = new Heatmap(byId<HTMLCanvasElement>("heatmap"), this.store, market, instrument, theme, (isLive) =>
+            byId("heatmap-live").classList.toggle("off", !isLive),
+        );
+        this.watchlist = new Watchlist(connection, instruments, (chosen) => this.show(chosen));
+        this.bindControls();
+        connection.onState((state) => {
+            if (state === "open") void this.begin();
+            else market.lose();
+        });
+        void this.begin();
+        requestAnimationFrame((now) => this.draw(now));
+    }
+
+    private async begin(): Promise<void> {
+        this.watchlist.mark(this.instrument);
+        byId<HTMLSelectElement>("instrument").value = this.instrument.name;
+        this.feed = new JsonFeed(this.connection, this.instrument, this.market);
+        try {
+            await this.feed.begin();
+            await this.watchlist.begin();
+        } catch (error) {
+            if (this.connection.state === "open") announce(`no market: ${(error as Error).message}`, "bad");
+        }
+    }
+
+    private show(instrument: Instrument): void {
+        if (instrument.name === this.instrument.name) return;
+        this.feed?.end();
+        this.instrument = instrument;
+        this.market.clear();
+        this.store.clear();
+        for (const panel of [this.heatmap, this.ladder, this.tape, this.ticket, this.quality]) panel.show(instrument);
+        this.ownVersion = -1;
+        history.replaceState(null, "", `#${encodeURIComponent(instrument.name)}`);
+        void this.begin();
+    }
+
+    private draw(now: number): void {
+        requestAnimationFrame((next) => this.draw(next));
+        const { market, instrument, account } = this;
+        if (market.isCurrent) this.store.add(market, Date.now());
+        if (account.version !== this.ownVersion) {
+            this.ownVersion = account.version;
+            this.heatmap.ownOrders = [...account.openByPrice(instrument)].map(([key, lots]) => {
+                const [side, price] = key.split(" ") as [string, string];
+                return { side: side === "buy" ? 1 : -1, price: Number(price), lots };
+            });
+        }
+        this.heatmap.draw();
+        this.ladder.draw();
+        this.tape.draw(now);
+        this.ticket.draw();
+        this.blotter.draw(market, instrument);
+        this.quality.draw(now);
+        this.status.draw(now);
+        setText(byId("best-bid"), priceText(instrument, market.bids.best()));
+        setText(byId("best-ask"), priceText(instrument, market.asks.best()));
+        setText(byId("last"), priceText(instrument, market.last));
+        setText(byId("high"), priceText(instrument, market.high));
+        setText(byId("low"), priceText(instrument, market.low));
+        setText(byId("volume"), amountText(instrument, market.volume));
+    }
+
+    private bindControls(): void {
+        const { heatmap, ladder, ticket } = this;
+        const select = byId<HTMLSelectElement>("instrument");
+        select.append(...[...this.instruments.keys()].map((name) => element("option", { value: name }, name)));
+        select.addEventListener("change", () => this.show(this.instruments.get(select.value)!));
+        const onClick = (id: string, does: () => void) => byId(id).addEventListener("click", does);
+        onClick("heatmap-past", () => heatmap.scroll(-0.25));
+        onClick("heatmap-later", () => heatmap.scroll(0.25));
+        onClick("heatmap-live", () => heatmap.goLive());
+        onClick("heatmap-more-time", () => heatmap.zoomTime(1));
+        onClick("heatmap-less-time", () => heatmap.zoomTime(-1));
+        onClick("heatmap-more-prices", () => heatmap.zoomPrice(-1));
+        onClick("heatmap-less-prices", () => heatmap.zoomPrice(1));
+        onClick("ladder-centre", () => ladder.centre());
+        onClick("theme", () => this.setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+        onClick("help", () => byId<HTMLDialogElement>("help-dialog").showModal());
+        const colours = byId<HTMLSelectElement>("colours");
+        colours.value = document.documentElement.dataset.colours ?? "blue";
+        colours.addEventListener("change", () => {
+            document.documentElement.dataset.colours = colours.value;
+            localStorage.setItem("corro-colours", colours.value);
+            this.recolour();
+        });
+        bindKeys([
+            { key: "b", what: "to the buy button of the ticket, with the best bid as price", does: () => ticket.focus("buy") },
+            { key: "s", what: "to the sell button of the ticket, with the best ask as price", does: () => ticket.focus("sell") },
+            { key: "x", what: "cancel all open orders", does: () => void this.blotter.cancelAll() },
+            { key: "c", what: "centre the ladder", does: () => ladder.centre() },
+            { key: "ArrowLeft", name: "←", what: "the heatmap's past", does: () => heatmap.scroll(-0.25) },
+            { key: "ArrowRight", name: "→", what: "the heatmap towards now", does: () => heatmap.scroll(0.25) },
+            { key: "End", what: "the heatmap live", does: () => heatmap.goLive() },
+            { key: "-", what: "more time in the heatmap", does: () => heatmap.zoomTime(1) },
+            { key: "+", what: "less time in the heatmap", does: () => heatmap.zoomTime(-1) },
+            { key: "[", what: "more prices in the heatmap", does: () => heatmap.zoomPrice(-1) },
+            { key: "]", what: "fewer prices in the heatmap", does: () => heatmap.zoomPrice(1) },
+            { key: "t", what: "dark or light", does: () => byId("theme").click() },
+            { key: "?", what: "this list", does: () => byId("help").click() },
+        ]);
+    }
+
+    private setTheme(theme: Theme): void {
+        applyTheme(theme);
+        localStorage.setItem("corro-theme", theme);
+        this.recolour();
+    }
+
+    private recolour(): void {
+        this.heatmap.setTheme(document.documentElement.dataset.theme as Theme);
+        this.quality.make();
+    }
+}
+
+function applyTheme(theme: Theme): void {
+    document.documentElement.dataset.theme = theme;
+    setText(byId("theme"), theme === "dark" ? "light" : "dark");
+}
+
+/** All instruments, the one that the address names, or else the first. */
+async function begin(connection: Connection, market: Market, account: Account, status: Status): Promise<void> {
+    const reported: ReportedInstrument[] = await connection.call("public/get_instruments");
+    const instruments = new Map(reported.map((each) => [each.instrument_name, instrumentOf(each)]));
+    const first = instruments.get(decodeURIComponent(location.hash.slice(1))) ?? [...instruments.values()][0];
+    if (first === undefined) throw new Error("the venue has no instruments");
+    new Dashboard(connection, market, account, status, instruments, first);
+    new Tour();
+}
+
+function start(): void {
+    const wanted = localStorage.getItem("corro-theme") ?? (matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark");
+    applyTheme(wanted as Theme);
+    document.documentElement.dataset.colours = localStorage.getItem("corro-colours") ?? "blue";
+    const connection = new Connection(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/api/v2`);
+    const market = new Market();
+    const account = new Account(connection);
+    const status = new Status(connection, market);
+    let begun = false;
+    connection.onState((state) => {
+        if (state !== "open" || begun) return;
+        begun = true;
+        begin(connection, market, account, status).catch((error: Error) => {
+            begun = false;
+            announce(`no market: ${error.message}`, "bad");
+        });
+    });
+    connection.open();
+}
+
+start();

@@ -1,0 +1,110 @@
+// Market quality as time series: spread, depth and trades, once a second, with one cursor for all.
+
+import uPlot from "uplot";
+import type { Instrument } from "./instrument";
+import type { Market } from "./market";
+
+const samplesMax = 900;
+const interval = 1_000;
+
+interface Series {
+    title: string;
+    names: string[];
+    colours: string[];
+    values: (number | null)[][];
+    plot: uPlot | null;
+}
+
+export class Quality {
+    private times: number[] = [];
+    private readonly series: Series[];
+    private sampledAt = 0;
+    private bought = 0;
+    private sold = 0;
+
+    constructor(
+        private readonly into: HTMLElement,
+        private readonly market: Market,
+        private instrument: Instrument,
+    ) {
+        this.series = [
+            { title: "Price", names: ["middle"], colours: ["--text"], values: [[]], plot: null },
+            { title: "Spread", names: ["spread"], colours: ["--own"], values: [[]], plot: null },
+            { title: "Depth of 5 levels", names: ["bids", "asks"], colours: ["--buy", "--sell"], values: [[], []], plot: null },
+            { title: "Traded per second", names: ["bought", "sold"], colours: ["--buy", "--sell"], values: [[], []], plot: null },
+        ];
+        market.onTrade((trade) => {
+            if (!market.isCurrent) return;
+            if (trade.side === 1) this.bought += trade.lots;
+            else this.sold += trade.lots;
+        });
+        new ResizeObserver(() => this.resize()).observe(into);
+        this.make();
+    }
+
+    show(instrument: Instrument): void {
+        this.instrument = instrument;
+        this.times = [];
+        for (const each of this.series) each.values = each.values.map(() => []);
+        this.bought = this.sold = 0;
+    }
+
+    /** With the colours of the page as they are now. */
+    make(): void {
+        const style = getComputedStyle(this.into);
+        const colour = (name: string) => style.getPropertyValue(name).trim();
+        this.into.replaceChildren();
+        for (const each of this.series) {
+            const axis = { stroke: colour("--text"), grid: { stroke: colour("--faint"), width: 0.5 }, ticks: { show: false } };
+            each.plot = new uPlot(
+                {
+                    ...this.sizeOfPlot(),
+                    title: each.title,
+                    legend: { show: each.names.length > 1 },
+                    cursor: { sync: { key: "quality" }, y: false },
+                    scales: { x: { time: true } },
+                    axes: [axis, { ...axis, size: 64 }],
+                    series: [{}, ...each.names.map((label, k) => ({ label, stroke: colour(each.colours[k]!), width: 1.25 }))],
+                },
+                this.data(each),
+                this.into,
+            );
+        }
+    }
+
+    draw(now: number): void {
+        if (now - this.sampledAt < interval || !this.market.isCurrent) return;
+        const elapsed = this.sampledAt === 0 ? 1 : (now - this.sampledAt) / 1000;
+        this.sampledAt = now;
+        const { market, instrument } = this;
+        const middle = market.middle();
+        const spread = market.spread();
+        this.times.push(Date.now() / 1000);
+        const add = (index: number, ...values: (number | null)[]) =>
+            values.forEach((value, k) => this.series[index]!.values[k]!.push(value));
+        add(0, middle === null ? null : middle * instrument.tickSize);
+        add(1, spread === null ? null : spread * instrument.tickSize);
+        add(2, market.bids.depth(5) * instrument.lotSize, market.asks.depth(5) * instrument.lotSize);
+        add(3, (this.bought * instrument.lotSize) / elapsed, (this.sold * instrument.lotSize) / elapsed);
+        this.bought = this.sold = 0;
+        if (this.times.length > samplesMax) {
+            this.times.shift();
+            for (const each of this.series) for (const values of each.values) values.shift();
+        }
+        for (const each of this.series) each.plot?.setData(this.data(each));
+    }
+
+    private data(of: Series): uPlot.AlignedData {
+        return [this.times, ...of.values];
+    }
+
+    private sizeOfPlot(): { width: number; height: number } {
+        const width = this.into.clientWidth;
+        const columns = width > 900 ? 4 : width > 440 ? 2 : 1;
+        return { width: Math.max(160, Math.floor(width / columns) - 4), height: 130 };
+    }
+
+    private resize(): void {
+        for (const each of this.series) each.plot?.setSize(this.sizeOfPlot());
+    }
+}

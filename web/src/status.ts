@@ -1,0 +1,102 @@
+// The status panel: is the market current, how fast do messages and frames come, how long do answers take.
+
+import type { Connection } from "./connection";
+import { byId, element, setClass, setText } from "./dom";
+import { timeText } from "./heatmap";
+import type { Market } from "./market";
+import { Percentiles } from "./percentiles";
+
+const drawInterval = 500;
+const probeInterval = 2_000;
+
+const phases: Record<string, string> = {
+    open: "continuous",
+    halted: "halted",
+    pre_open: "pre-open",
+    opening_auction: "opening auction",
+    volatility_auction: "volatility auction",
+    closing_auction: "closing auction",
+    closed: "closed",
+};
+
+export class Status {
+    readonly frames = new Percentiles(600);
+    private readonly answers = new Map<string, { seen: Percentiles; within: Percentiles }>();
+    private lastFrame = 0;
+    private drawnAt = 0;
+    private framesSince = 0;
+    private changesAt = 0;
+    private bytesAt = 0;
+
+    constructor(
+        private readonly connection: Connection,
+        private readonly market: Market,
+    ) {
+        connection.onAnswered = (method, seen, within) => this.addAnswer(method, seen, within);
+        connection.onState(() => this.drawConnection());
+        setInterval(() => {
+            if (connection.state === "open") connection.call("public/test").catch(() => {});
+        }, probeInterval);
+    }
+
+    draw(now: number): void {
+        if (this.lastFrame > 0) this.frames.add(now - this.lastFrame);
+        this.lastFrame = now;
+        ++this.framesSince;
+        this.drawConnection();
+        const elapsed = (now - this.drawnAt) / 1000;
+        if (elapsed * 1000 < drawInterval) return;
+        this.drawnAt = now;
+        const { connection, market } = this;
+        const perSecond = (count: number) => String(Math.round(count / elapsed));
+        setText(byId("frame-rate"), perSecond(this.framesSince));
+        setText(byId("frame-p99"), milliseconds(this.frames.at(0.99)));
+        setText(byId("change-rate"), perSecond(Math.max(0, market.changes - this.changesAt)));
+        setText(byId("byte-rate"), perSecond((connection.bytes - this.bytesAt) / 1024));
+        this.framesSince = 0;
+        this.changesAt = market.changes;
+        this.bytesAt = connection.bytes;
+        this.drawAnswers();
+    }
+
+    private drawConnection(): void {
+        const { connection, market } = this;
+        const isLost = connection.state === "lost" || (connection.state === "open" && !market.isCurrent && market.time > 0);
+        const state = isLost ? "lost" : market.isCurrent ? "live" : "connecting";
+        setText(byId("connection"), state);
+        setClass(byId("connection"), `pill ${state}`);
+        setText(byId("phase"), phases[market.phase] ?? "");
+        byId("lost").hidden = !isLost;
+        if (isLost) setText(byId("lost-since"), market.time === 0 ? "nothing yet" : `the market of ${timeText(market.time)}`);
+        document.body.classList.toggle("stale", isLost);
+    }
+
+    private addAnswer(method: string, seen: number, within: number): void {
+        let of = this.answers.get(method);
+        if (of === undefined) {
+            of = { seen: new Percentiles(1000), within: new Percentiles(1000) };
+            this.answers.set(method, of);
+        }
+        of.seen.add(seen);
+        of.within.add(within);
+    }
+
+    private drawAnswers(): void {
+        const rows = [...this.answers].map(([method, of]) =>
+            element(
+                "tr",
+                {},
+                element("th", { scope: "row" }, method.replace(/^.*\//, "")),
+                ...[of.seen.at(0.5), of.seen.at(0.99), of.within.at(0.5), of.within.at(0.99)].map((value) =>
+                    element("td", { class: "number" }, milliseconds(value)),
+                ),
+                element("td", { class: "number" }, String(of.seen.count)),
+            ),
+        );
+        byId("answers").replaceChildren(...rows);
+    }
+}
+
+function milliseconds(value: number | null): string {
+    return value === null ? "–" : value.toFixed(value < 10 ? 2 : 1);
+}
