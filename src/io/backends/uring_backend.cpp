@@ -221,6 +221,12 @@ void uring_backend::forget_submissions() noexcept {
         on->pausing = false;
         on->place = uring_descriptor::unlisted;
         if (!on->closed) continue;
+        // Of a task that is destroyed with the context.
+        for (operation* const left : {on->reader, on->writer}) {
+            if (left == nullptr) continue;
+            left->parked = false;
+            --parked_count_;
+        }
         for (const int file : on->kept) ::close(file);
         release(*on);
     }

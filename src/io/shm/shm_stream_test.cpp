@@ -17,6 +17,7 @@
 
 #include "io/backends/kernel_sockets.hpp"
 #include "io/loop/timer.hpp"
+#include "io/loop/yield.hpp"
 #include "io/net/stream.hpp"
 #include "io/net/transport_stream.hpp"
 #include "io/shm/device.hpp"
@@ -107,13 +108,17 @@ task<> expect_numbers(shm_stream* over, std::size_t size, std::size_t piece) {
 // Where the kernel has not yet confirmed what a stream cancelled when it was closed, its memory waits for that. The
 // sanitizers see whether it is freed with the context.
 TEST_P(shm_streams, are_freed_with_a_context_whose_thread_has_ended) {
-    auto there = std::make_unique<context>(context_options(*GetParam()));
+    // It polls, and so its last turn asks the kernel for nothing.
+    context_options polling(*GetParam());
+    polling.busy_poll = 1s;
+    auto there = std::make_unique<context>(polling);
     auto from = shm_acceptor::open(*there, at_);
     ASSERT_TRUE(from);
     const auto answer = [](shm_acceptor* acceptor, std::size_t* bytes) -> task<> {
         auto stream = co_await acceptor->accept();
         CORRO_REQUIRE(stream);
         acceptor->close();
+        for (int turns = 0; turns < 10; ++turns) co_await yield();  // the stream waits for its peer's bells now
         std::array<std::byte, 64> into{};
         io_result got = co_await stream->read_some(into);
         while (!got.error) {
@@ -123,15 +128,16 @@ TEST_P(shm_streams, are_freed_with_a_context_whose_thread_has_ended) {
     };
     std::size_t received_bytes = 0;
     std::thread server([&] { block_on(*there, answer(&*from, &received_bytes)); });
-    const auto ask = [](context* on, unix_endpoint to) -> task<> {
+    const auto ask = [](context* on, unix_endpoint to, shm_stream* into) -> task<> {
         auto stream = co_await shm_stream::connect(*on, to);
         CORRO_REQUIRE(stream);
         const std::array<std::byte, 100> message{};
         const io_result sent = co_await stream->write_all(message);
         EXPECT_FALSE(sent.error);
         EXPECT_FALSE(stream->shutdown_send());
+        *into = std::move(*stream);  // open until the server has gone
     };
-    block_on(ctx, ask(&ctx, at_));
+    block_on(ctx, ask(&ctx, at_, &client_));
     server.join();
     there.reset();
     EXPECT_EQ(received_bytes, 100U);
