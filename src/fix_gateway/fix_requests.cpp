@@ -154,7 +154,7 @@ void fix_session::submit_request(fix::instant now) {
     }
     const auto refuse = [this, now](const request_problem& problem) {
         ++shared_.statistics.session_rejects;
-        if (problem.tag != 0) return session_->reject({problem.reason, problem.tag}, now);
+        if (problem.is_of_session()) return session_->reject({problem.reason, problem.tag}, now);
         session_->reject_business(problem.business_reason, problem.text, now);
     };
     const auto complete = [this, number](domain::command& command) {

@@ -1,5 +1,6 @@
 #include "fix_gateway/requests.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "fix/codec/frame.hpp"
@@ -159,6 +160,18 @@ constexpr request_problem unsupported_type{.tag = 0,
                                            .business_reason = business_reason_unsupported_type,
                                            .text = "Unsupported message type"};
 
+/// Of a type that neither the standard has nor a user may define.
+constexpr request_problem invalid_type{
+    .tag = 0, .reason = fix::reject_reason::invalid_message_type, .business_reason = 0, .text = "Invalid MsgType"};
+
+/// One letter or digit, two capital letters, or letters and digits behind a U.
+bool may_be_type(std::string_view type) noexcept {
+    const auto is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
+    const auto is_usual = [&](char c) { return is_capital(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+    if (type.size() == 1 || type.starts_with('U')) return std::ranges::all_of(type, is_usual);
+    return type.size() == 2 && std::ranges::all_of(type, is_capital);
+}
+
 /// The type as a number: its characters.
 constexpr unsigned code_of(std::string_view type) noexcept {
     if (type.empty() || type.size() > 2) return 0;
@@ -203,7 +216,7 @@ request_problem read_request(const fix::field_index& message, symbols& instrumen
         case code_of("S"): read_quote(r, into); break;
         case code_of("U1"): read_set_protection(r, into); break;
         case code_of("U2"): read_reset_protection(into); break;
-        default: return unsupported_type;
+        default: return may_be_type(message.message_type()) ? unsupported_type : invalid_type;
     }
     return r.problem();
 }

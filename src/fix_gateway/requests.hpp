@@ -25,12 +25,17 @@ namespace corro::fix_gateway {
 struct request_problem {
     /// Not 0: a Reject (3) with this reason and tag. @see fix::reject_reason
     std::uint32_t tag = 0;
+    /// A type that is invalid is rejected without a tag.
     fix::reject_reason reason = fix::reject_reason::other;
-    /// Without a tag: a BusinessMessageReject (j) with this BusinessRejectReason (380) and text.
+    /// Otherwise: a BusinessMessageReject (j) with this BusinessRejectReason (380) and text.
     std::uint32_t business_reason = 0;
     std::string_view text;
 
     [[nodiscard]] bool is_there() const noexcept { return tag != 0 || !text.empty(); }
+    /// Whether it is answered by a Reject (3).
+    [[nodiscard]] bool is_of_session() const noexcept {
+        return tag != 0 || reason == fix::reject_reason::invalid_message_type;
+    }
 };
 
 /// BusinessRejectReason (380).

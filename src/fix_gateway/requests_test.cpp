@@ -284,9 +284,23 @@ TEST(fix_requests, messages_that_a_version_does_not_have_are_unsupported) {
 }
 
 TEST(fix_requests, other_messages_and_possible_resends_are_refused) {
-    EXPECT_EQ(read("E", "66=1|").problem.business_reason, business_reason_unsupported_type);
+    for (const std::string_view type : {"E", "z", "9", "BZ", "U9", "Ux1"}) {
+        const request_problem problem = read(type, "66=1|").problem;
+        EXPECT_FALSE(problem.is_of_session()) << type;
+        EXPECT_EQ(problem.business_reason, business_reason_unsupported_type) << type;
+    }
     EXPECT_FALSE(read("D", std::string(sound_order) + "97=Y|").problem.text.empty());
     EXPECT_FALSE(read("D", std::string(sound_order) + "97=N|").problem.is_there());
+}
+
+TEST(fix_requests, types_that_no_message_can_have_are_invalid) {
+    for (const std::string_view type : {"*", "d1", "aB", "D*", "ABC", "U*", " "}) {
+        const request_problem problem = read(type, "66=1|").problem;
+        EXPECT_TRUE(problem.is_there()) << type;
+        EXPECT_TRUE(problem.is_of_session()) << type;
+        EXPECT_EQ(problem.reason, fix::reject_reason::invalid_message_type) << type;
+        EXPECT_EQ(problem.tag, 0U) << type;
+    }
 }
 
 }  // namespace

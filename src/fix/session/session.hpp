@@ -163,6 +163,7 @@ class session {
     taken dispatch(const std::optional<message_problem>& indexed, instant now);
     [[nodiscard]] std::optional<message_problem> checked(const std::optional<message_problem>& indexed) noexcept;
     [[nodiscard]] bool has_sound_header(instant now);
+    [[nodiscard]] std::optional<message_problem> missing_name() const;
     [[nodiscard]] bool has_right_names() const;
     void take_duplicate(instant now);
     taken take_logon(instant now);

@@ -128,18 +128,24 @@ bool session::has_sound_header(instant now) {
         fail("Incorrect BeginString", now);
         return false;
     }
+    // A reset is taken whatever its number.
+    const auto is_reset = [this] {
+        return kind_of(message_.message_type()) == session_message::sequence_reset &&
+               message_.get(tag::gap_fill_flag) != "Y";
+    };
     const auto number_text = message_.get(tag::msg_seq_num);
     const auto number = number_text ? unsigned_value(*number_text) : std::nullopt;
-    if (!number || *number == 0 || *number > message_number_max) {
+    if (!number || *number > message_number_max || (*number == 0 && !is_reset())) {
         fail("MsgSeqNum (34) is missing or no number", now);
         return false;
     }
     number_ = *number;
     is_duplicate_ = message_.get(tag::poss_dup_flag) == "Y";
     if (!has_right_names()) {
-        reject_as(reject_reason::comp_id_problem, 0, now);
+        const std::optional<message_problem> missing = missing_name();
+        reject(missing.value_or(message_problem{reject_reason::comp_id_problem, 0}), now);
         if (where_is(number_) == place::next) count(number_);
-        fail("Incorrect SenderCompID (49) or TargetCompID (56)", now);
+        if (!missing) fail("Incorrect SenderCompID (49) or TargetCompID (56)", now);
         return false;
     }
     const auto time_text = message_.get(tag::sending_time);
@@ -158,6 +164,23 @@ bool session::has_sound_header(instant now) {
     if (is_next) count(number_);
     if (time || phase_ == session_phase::logging_on) fail("SendingTime (52) is not accurate", now);
     return false;
+}
+
+// A CompID that is not there is no wrong one: the message is rejected, and the session goes on. Not so for a Logon; and
+// a Reject that is rejected could go back and forth without an end.
+std::optional<message_problem> session::missing_name() const {
+    const session_message kind = kind_of(message_.message_type());
+    if (phase_ == session_phase::logging_on || kind == session_message::logon || kind == session_message::reject)
+        return {};
+    for (const std::uint32_t each : {tag::sender_comp_id, tag::target_comp_id}) {
+        const std::string& expected =
+            each == tag::sender_comp_id ? settings_.identity.target_comp_id : settings_.identity.sender_comp_id;
+        if (expected.empty() || message_.find(each) != nullptr) continue;
+        const bool is_empty =
+            std::ranges::find(message_.bad_fields(), each, &bad_field::tag) != message_.bad_fields().end();
+        return message_problem{is_empty ? reject_reason::tag_without_value : reject_reason::required_tag_missing, each};
+    }
+    return {};
 }
 
 bool session::has_right_names() const {
@@ -391,6 +414,7 @@ void session::reject_as(reject_reason why, std::uint32_t tag, instant now) {
     if (settings_.style == session_style::quickfix) return reject_as_quickfix(why, tag, now);
     if (phase_ == session_phase::logging_on) return;  // a Logout follows, and there is no session yet
     begin_session_message("3", now);
+    write_reversed_route();
     writer_.put(tag::ref_seq_num, number_);
     writer_.put(tag::text, words_for(why));
     if (!is_before_4_2(settings_.identity.begin_string)) {
