@@ -3,11 +3,15 @@
 
 #include <nanobind/nanobind.h>
 
+#include "native/market.hpp"
+
 namespace corro::python {
 
 /// Runs Python's signal handlers. @throws nanobind::python_error, such as KeyboardInterrupt
 void raise_if_interrupted();
 
 void bind_markets(nanobind::module_& m);
+/// Adds what agents in Python need.
+void bind_agents(nanobind::class_<market>& to);
 
 }  // namespace corro::python

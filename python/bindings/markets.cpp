@@ -7,6 +7,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdint>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -39,19 +40,29 @@ void bind_markets(nb::module_& m) {
         .def_ro("rejects", &market_totals::rejects)
         .def_ro("digest", &market_totals::digest)
         .def_ro("state_hash", &market_totals::state_hash);
-    nb::class_<market>(m, "Market")
+    nb::class_<market> markets(m, "Market");
+    markets
         .def(
             "__init__",
             [](market* self, const std::string& text, const std::string& file, std::uint64_t seed, bool orders,
                bool trades, bool levels, bool quotes,
-               const std::vector<std::pair<std::string, std::string>>& seats) {
-                std::vector<seat_wish> wishes;
-                for (const auto& [name, beside] : seats) wishes.push_back({name, beside});
+               const std::vector<std::pair<std::string, std::string>>& seats,
+               const std::vector<std::pair<std::string, std::string>>& traders,
+               const std::vector<std::tuple<std::string, std::string, std::uint32_t, std::string, std::int64_t>>& crowds) {
+                std::vector<seat_wish> seat_wishes;
+                for (const auto& [name, beside] : seats) seat_wishes.push_back({name, beside});
+                std::vector<trader_wish> trader_wishes;
+                for (const auto& [name, beside] : traders) trader_wishes.push_back({name, beside});
+                std::vector<crowd_wish> crowd_wishes;
+                for (const auto& [name, beside, count, instrument, every_ns] : crowds) {
+                    crowd_wishes.push_back({name, beside, count, instrument, every_ns});
+                }
                 const nb::gil_scoped_release others_run;
-                new (self) market(text, file, seed, {orders, trades, levels, quotes}, wishes);
+                new (self) market(text, file, seed, {orders, trades, levels, quotes}, seat_wishes, trader_wishes,
+                                  crowd_wishes);
             },
             nb::arg("text"), nb::arg("file"), nb::arg("seed"), nb::arg("orders"), nb::arg("trades"),
-            nb::arg("levels"), nb::arg("quotes"), nb::arg("seats"))
+            nb::arg("levels"), nb::arg("quotes"), nb::arg("seats"), nb::arg("traders"), nb::arg("crowds"))
         .def(
             "run", [](market& self, std::int64_t until_ns) { self.run(until_ns, raise_if_interrupted); },
             nb::arg("until_ns"), released())
@@ -98,6 +109,7 @@ void bind_markets(nb::module_& m) {
             const quote_facts q = self.seat_quote(seat, instrument);
             return nb::make_tuple(q.time_ns, q.bid, q.ask, q.bid_quantity, q.ask_quantity, q.last, q.volume);
         });
+    bind_agents(markets);
     m.def(
         "compare_metrics",
         [](const std::vector<std::tuple<std::string, std::vector<double>, std::vector<double>>>& series) {

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from corro._corro import ConfigurationError, DataError
 from corro._corro import version as __version__
+from corro._agent import Actions, Agent, Agents, Answer, Batch, Crowd, Request
 from corro._frame import Frame
 from corro._journal import Book, Instrument, Journal, journal
 from corro._market import Market, Result, Scenario, scenario
@@ -48,10 +49,16 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Account",
+    "Actions",
+    "Agent",
+    "Agents",
+    "Answer",
+    "Batch",
     "Book",
     "Client",
     "Comparison",
     "ConfigurationError",
+    "Crowd",
     "DataError",
     "Feed",
     "Fill",
@@ -64,6 +71,7 @@ __all__ = [
     "Quote",
     "Refused",
     "Rejected",
+    "Request",
     "Result",
     "Scenario",
     "Seat",

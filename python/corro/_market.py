@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
-import math
-import operator
 import os
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,19 +11,14 @@ from typing import Any, SupportsIndex, TypeAlias
 import numpy as np
 
 from corro import _corro
+from corro._agent import Agent, AgentsLike, Cast
+from corro._arguments import Duration, duration_ns, seed_argument
 from corro._frame import Frame
 from corro._journal import Book, Instrument, book_of, depth_argument, instrument_argument, instrument_of
+from corro._seat import Seat
 from corro._toml import to_toml
 
-Duration: TypeAlias = "str | float | datetime.timedelta | np.timedelta64"
-"""A text such as ``"250us"`` or ``"1.5s"``, seconds, a ``timedelta`` or a ``timedelta64``."""
-
 TABLES = ("orders", "trades", "levels", "quotes")
-
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ns|us|ms|s|m|h)")
-_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3_600 * 10**9}
-_DURATION_MOST = 7 * 86_400 * 10**9
-
 
 @dataclass(frozen=True)
 class Scenario:
@@ -149,6 +140,9 @@ class Market:
     seats
         Places for traders of your own: names, as ``["me"]``, whose requests take no time; or a dictionary from names to
         groups of the scenario, as ``{"me": "makers"}``, whose link they get. See `seat`.
+    agents
+        Agents in Python, by name: functions of an `Agent`, `Agents` for several of one function, `Crowd` for many that act
+        as arrays. They act while the market runs. The same code, scenario and seed give the same market.
 
     Examples
     --------
@@ -164,11 +158,14 @@ class Market:
         seed: SupportsIndex | None = None,
         record: Iterable[str] = ("trades", "quotes"),
         seats: Iterable[str] | Mapping[str, str | None] = (),
+        agents: AgentsLike | None = None,
     ) -> None:
         self._scenario = _scenario(scenario)
         self._seed = self._scenario.seed if seed is None else seed_argument("seed", seed)
         self._record = _record(record)
         wishes = _seats(seats)
+        self._wishes, self._agents = dict(wishes), agents
+        self._cast = Cast({} if agents is None else agents, self._seed)
         self._native = _corro.Market(
             self._scenario.text,
             self._scenario.file,
@@ -178,9 +175,13 @@ class Market:
             "levels" in self._record,
             "quotes" in self._record,
             wishes,
+            self._cast.traders,
+            self._cast.crowds,
         )
         # The scenario's agents come first, then its operator.
-        accounts = range(self._scenario.agents + 2, self._scenario.agents + 2 + len(wishes))
+        first = self._scenario.agents + 2
+        accounts = range(first, first + len(wishes))
+        self._cast.enter(self._native, len(wishes), first)
         self._seats = {
             name: Seat(self._native, place, name, account)
             for place, ((name, _), account) in enumerate(zip(wishes, accounts, strict=True))
@@ -204,6 +205,13 @@ class Market:
             raise KeyError(f'no seat "{name}"; there are: {known}')
         return self._seats[name]
 
+    def agent(self, name: str) -> Agent:
+        """An agent of ``Market(agents=...)``, by its name: what it holds, its orders, its fills."""
+        if name not in self._cast.by_name:
+            known = ", ".join(f'"{each}"' for each in self._cast.by_name) or "none; make the market with agents="
+            raise KeyError(f'no agent "{name}"; there are: {known}')
+        return self._cast.by_name[name]
+
     @property
     def now(self) -> np.datetime64:
         """The market's time of day."""
@@ -222,7 +230,8 @@ class Market:
     def run(self, until: Duration | None = None) -> Result:
         """Lets everything happen until a time since the start, inclusive.
 
-        Releases the GIL. Ctrl-C ends it; the next call goes on from there.
+        Releases the GIL, except for agents in Python. Ctrl-C ends it; the next call goes on from there. An exception of an
+        agent in Python comes out of here, and ends the market.
 
         Parameters
         ----------
@@ -254,6 +263,70 @@ class Market:
             raise ValueError(f"by={by!r}: a step needs time; give a duration above 0")
         self._native.run(self._native.totals().now_ns + piece)
         return not self.is_over
+
+    def fork(
+        self,
+        event: Mapping[str, Any] | None = None,
+        *,
+        at: Duration | None = None,
+        record: Iterable[str] | None = None,
+    ) -> Market:
+        """Another market that is this one up to now, and goes its own way from there.
+
+        The new market repeats this one, which takes as long as it took; its digest is compared. Agents in Python begin
+        again with the same random numbers, so what they keep must be their own.
+
+        Parameters
+        ----------
+        event
+            What happens to the new market alone: the keys of an ``[[event]]`` of docs/spec/scenarios.md, such as
+            ``{"kind": "phase", "phase": "halted"}``.
+        at
+            When, since the start; at once if left out.
+        record
+            As for this market if left out.
+
+        Raises
+        ------
+        RuntimeError
+            The repetition came out differently: requests of seats are not repeated, or an agent in Python depends on more
+            than its arguments.
+
+        Examples
+        --------
+        >>> market.run("80s")
+        >>> halted = market.fork({"kind": "phase", "phase": "halted"})
+        >>> market.run().metrics["trades"], halted.run().metrics["trades"]
+        """
+        totals = self._native.totals()
+        source: ScenarioLike = self._scenario
+        if event is not None:
+            if not isinstance(event, Mapping):
+                raise TypeError(f'event={event!r}: give a dictionary, such as {{"kind": "phase", "phase": "halted"}}')
+            when = totals.now_ns + 1 if at is None else duration_ns("at", at)
+            if when <= totals.now_ns:
+                raise ValueError(f"at={at!r} is past: the market is at {totals.now_ns / 1e9:g} s; leave it out for now")
+            variant = self._scenario.to_dict()
+            at_text = f"{when // 10**9}.{when % 10**9:09d}s"
+            variant.setdefault("event", []).append({**event, "at": at_text})
+            source = Scenario(to_toml(variant), f"the fork of {self._scenario.file}")
+        elif at is not None:
+            raise ValueError("at: give an event with it")
+        made = Market(
+            source,
+            seed=self._seed,
+            record=self._record if record is None else record,
+            seats={name: beside or None for name, beside in self._wishes.items()},
+            agents=self._agents,
+        )
+        made._native.run(totals.now_ns)
+        again = made._native.totals()
+        if (again.digest, again.commands) != (totals.digest, totals.commands):
+            raise RuntimeError(
+                "the fork is another market: requests of seats are not repeated, and agents in Python must depend on "
+                "nothing but their arguments and their own random numbers"
+            )
+        return made
 
     @property
     def result(self) -> Result:
@@ -346,55 +419,6 @@ class Market:
         return Frame(made)
 
 
-def duration_ns(argument: str, value: Duration) -> int:
-    """A duration in nanoseconds; `argument` is its name, for messages."""
-    advice = 'give a text such as "90s" or "250us", seconds, a timedelta or a timedelta64'
-    if isinstance(value, str):
-        parts = _DURATION.fullmatch(value)
-        if parts is None:
-            raise ValueError(f'{argument}="{value}" is not a duration; {advice}. Units are ns, us, ms, s, m, h')
-        whole, _, decimals = parts[1].partition(".")
-        unit = _UNITS[parts[2]]
-        made = int(whole) * unit + (int(decimals) * unit // 10 ** len(decimals) if decimals else 0)
-    elif isinstance(value, np.timedelta64):
-        if np.isnat(value):
-            raise ValueError(f"{argument} is NaT; {advice}")
-        made = int(value.astype("timedelta64[ns]").astype(np.int64))
-    elif isinstance(value, datetime.timedelta):
-        made = ((value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds) * 1_000
-    elif isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
-        if not math.isfinite(value):
-            raise ValueError(f"{argument}={value!r} is not a duration; {advice}")
-        made = round(float(value) * 1e9)
-    else:
-        raise TypeError(f"{argument}={value!r} is not a duration; {advice}")
-    if not 0 <= made <= _DURATION_MOST:
-        raise ValueError(f"{argument}={value!r}: from 0 to a week")
-    return made
-
-
-def seed_argument(argument: str, value: SupportsIndex) -> int:
-    """A seed."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{argument}={value!r}: a seed is an int") from None
-    if isinstance(value, bool) or not 0 <= number < 2**64:
-        raise ValueError(f"{argument}={value!r}: seeds are from 0 to 2**64 - 1")
-    return number
-
-
-def count_argument(argument: str, value: SupportsIndex, least: int = 1) -> int:
-    """A number of things."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{argument}={value!r}: give an int") from None
-    if isinstance(value, bool) or not least <= number < 2**31:
-        raise ValueError(f"{argument}={value!r}: give an int from {least} on")
-    return number
-
-
 def _seats(seats: Iterable[str] | Mapping[str, str | None]) -> list[tuple[str, str]]:
     if isinstance(seats, str):
         raise TypeError(f'seats="{seats}": give several names, such as seats=["{seats}"]')
@@ -428,7 +452,3 @@ def _scenario(source: ScenarioLike) -> Scenario:
 
 def _ns(duration: np.timedelta64) -> int:
     return int(duration.astype(np.int64))
-
-
-# A seat needs the arguments' checks above.
-from corro._seat import Seat  # noqa: E402

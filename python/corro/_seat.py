@@ -1,4 +1,4 @@
-"""Seats: your own trader in a simulated market."""
+"""Seats: your own trader in a simulated market; and what every trader of one's own knows."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 
+from corro._arguments import count_argument
 from corro._frame import Frame
 from corro._journal import instrument_argument
-from corro._market import count_argument
 from corro._price import Price, nano
 
 if TYPE_CHECKING:
@@ -41,7 +41,76 @@ class Quote:
         return self.ask - self.bid
 
 
-class Seat:
+class Trader:
+    """What a trader of one's own knows: its part of a `Market`."""
+
+    def __init__(self, native: _corro.Market, index: int, name: str, account: int) -> None:
+        self._native = native
+        self._index = index
+        self._name = name
+        self._account = account
+
+    @property
+    def name(self) -> str:
+        """Its name among the agents."""
+        return self._name
+
+    @property
+    def orders(self) -> Frame:
+        """Its open orders as far as it knows: number, instrument, side, price, open, state, sent.
+
+        The state is ``"sent"`` before the first answer, ``"open"``, or ``"cancelling"`` after a cancel was sent.
+        """
+        return Frame(self._native.seat_orders(self._index))
+
+    @property
+    def holdings(self) -> Frame:
+        """What it holds as far as it knows: instrument, position, cash, traded, fees."""
+        return Frame(self._native.seat_holdings(self._index))
+
+    def fills(self) -> Frame:
+        """Its fills since the last call: time, number, instrument, side, price, quantity, aggressor."""
+        return Frame(self._native.take_fills(self._index))
+
+    def position(self, instrument: str | None = None) -> int:
+        """What it holds of an instrument; negative when short."""
+        return self._native.seat_position(self._index, instrument_argument(instrument))
+
+    def quote(self, instrument: str | None = None) -> Quote:
+        """The best prices as the feed has shown them to the seat by now."""
+        time, bid, ask, bid_quantity, ask_quantity, last, volume = self._native.seat_quote(
+            self._index, instrument_argument(instrument)
+        )
+        return Quote(np.datetime64(time, "ns"), bid, ask, bid_quantity, ask_quantity, last, volume)
+
+    def profit(self, instrument: str | None = None) -> float:
+        """Cash less fees, and the position at the middle that it sees (the last price, without both sides)."""
+        names = [instrument] if instrument is not None else [str(each) for each in self.holdings["instrument"]]
+        made = 0.0
+        for name in names:
+            made += self._native.seat_cash(self._index, instrument_argument(name))
+            position = self.position(name)
+            if position:
+                quote = self.quote(name)
+                made += position * (quote.mid if quote.mid == quote.mid else quote.last)
+        return made
+
+    def _cancel(self, number: SupportsIndex) -> int:
+        return self._native.cancel(self._index, count_argument("number", number))
+
+    def _amend(self, number: SupportsIndex, price: Price | None, quantity: SupportsIndex | None) -> int:
+        if price is None and quantity is None:
+            raise ValueError("amend: give a price, a quantity, or both")
+        return self._native.amend(
+            self._index,
+            count_argument("number", number),
+            price is not None,
+            0 if price is None else nano("price", price),
+            0 if quantity is None else count_argument("quantity", quantity),
+        )
+
+
+class Seat(Trader):
     """A trader of a `Market` that acts between two calls of ``run`` or ``step``. Made by ``Market(seats=...)``.
 
     Requests leave at once and travel the seat's link, as those of every agent; they take effect, and their answers
@@ -56,17 +125,6 @@ class Seat:
     ...     if me.position() == 0 and not len(me.orders):
     ...         me.buy(1, me.quote().bid)
     """
-
-    def __init__(self, native: _corro.Market, index: int, name: str, account: int) -> None:
-        self._native = native
-        self._index = index
-        self._name = name
-        self._account = account
-
-    @property
-    def name(self) -> str:
-        """Its name among the agents."""
-        return self._name
 
     def buy(
         self,
@@ -115,7 +173,7 @@ class Seat:
 
     def cancel(self, number: SupportsIndex) -> None:
         """Cancels an order of `orders`."""
-        self._native.cancel(self._index, count_argument("number", number))
+        self._cancel(number)
 
     def cancel_all(self, instrument: str | None = None) -> None:
         """Cancels all orders, or those in one instrument."""
@@ -125,55 +183,7 @@ class Seat:
         self, number: SupportsIndex, *, price: Price | None = None, quantity: SupportsIndex | None = None
     ) -> None:
         """Changes price or open quantity of an order of `orders`. Less quantity at the same price keeps its priority."""
-        if price is None and quantity is None:
-            raise ValueError("amend: give a price, a quantity, or both")
-        self._native.amend(
-            self._index,
-            count_argument("number", number),
-            price is not None,
-            0 if price is None else nano("price", price),
-            0 if quantity is None else count_argument("quantity", quantity),
-        )
-
-    @property
-    def orders(self) -> Frame:
-        """Its open orders as far as it knows: number, instrument, side, price, open, state, sent.
-
-        The state is ``"sent"`` before the first answer, ``"open"``, or ``"cancelling"`` after a cancel was sent.
-        """
-        return Frame(self._native.seat_orders(self._index))
-
-    @property
-    def holdings(self) -> Frame:
-        """What it holds as far as it knows: instrument, position, cash, traded, fees."""
-        return Frame(self._native.seat_holdings(self._index))
-
-    def fills(self) -> Frame:
-        """Its fills since the last call: time, number, instrument, side, price, quantity, aggressor."""
-        return Frame(self._native.take_fills(self._index))
-
-    def position(self, instrument: str | None = None) -> int:
-        """What it holds of an instrument; negative when short."""
-        return self._native.seat_position(self._index, instrument_argument(instrument))
-
-    def quote(self, instrument: str | None = None) -> Quote:
-        """The best prices as the feed has shown them to the seat by now."""
-        time, bid, ask, bid_quantity, ask_quantity, last, volume = self._native.seat_quote(
-            self._index, instrument_argument(instrument)
-        )
-        return Quote(np.datetime64(time, "ns"), bid, ask, bid_quantity, ask_quantity, last, volume)
-
-    def profit(self, instrument: str | None = None) -> float:
-        """Cash less fees, and the position at the middle that it sees (the last price, without both sides)."""
-        names = [instrument] if instrument is not None else [str(each) for each in self.holdings["instrument"]]
-        made = 0.0
-        for name in names:
-            made += self._native.seat_cash(self._index, instrument_argument(name))
-            position = self.position(name)
-            if position:
-                quote = self.quote(name)
-                made += position * (quote.mid if quote.mid == quote.mid else quote.last)
-        return made
+        self._amend(number, price, quantity)
 
     def __repr__(self) -> str:
         return f"Seat({self._name!r}, account {self._account})"

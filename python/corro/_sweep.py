@@ -16,8 +16,9 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from corro import _corro
+from corro._arguments import Duration, duration_ns, seed_argument
 from corro._frame import Frame
-from corro._market import Duration, Result, Scenario, ScenarioLike, duration_ns, scenario, seed_argument
+from corro._market import Result, Scenario, ScenarioLike, scenario
 
 Progress = Callable[[int, int], object]
 """Called with the number of runs that are done, and of all."""

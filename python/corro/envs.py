@@ -14,7 +14,8 @@ from typing import Any, SupportsFloat
 import numpy as np
 import numpy.typing as npt
 
-from corro._market import Duration, Market, Scenario, ScenarioLike, count_argument, duration_ns, scenario
+from corro._arguments import Duration, count_argument, duration_ns
+from corro._market import Market, Scenario, ScenarioLike, scenario
 from corro._seat import Quote, Seat
 
 try:

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "base/hash.hpp"
+#include "market/agent.hpp"
+#include "market/behaviour.hpp"
 #include "market/metrics/comparison.hpp"
 #include "native/book.hpp"
 #include "native/market_state.hpp"
@@ -22,7 +24,26 @@ namespace {
 /// A run looks at signals about this often.
 constexpr std::chrono::milliseconds between_looks{20};
 
+/// Hears its answers as they arrive; what it does comes from outside, between two runs.
+corro::market::behaviour listens(corro::market::agent& me) {
+    for (;;) {
+        const bool has_heard = co_await me.until(corro::market::next_answer());
+        if (!has_heard) co_return;
+    }
+}
+
+courtesy manners;
+
 }  // namespace
+
+void wait_with(courtesy how) { manners = how; }
+
+void turns::lock() {
+    if (mutex_.try_lock()) return;
+    void* const given = manners.give_way != nullptr ? manners.give_way() : nullptr;
+    mutex_.lock();
+    if (given != nullptr) manners.take_back(given);
+}
 
 corro::market::scenario parse_scenario(const std::string& text, const std::string& file) {
     try {
@@ -48,20 +69,42 @@ scenario_facts read_scenario(const std::string& text, const std::string& file) {
 }
 
 market::market(const std::string& text, const std::string& file, std::uint64_t seed, recorded_tables recorded,
-               const std::vector<seat_wish>& seats)
-    : state_(std::make_unique<state>(text, file, seed, recorded, seats)) {}
+               const std::vector<seat_wish>& seats, const std::vector<trader_wish>& traders,
+               const std::vector<crowd_wish>& crowds)
+    : state_(std::make_unique<state>(text, file, seed, recorded)) {
+    for (const seat_wish& each : seats) {
+        corro::market::agent& made = state_->add(each.name, each.beside, &listens);
+        made.keep_fills(true);
+        state_->seats.push_back(&made);
+    }
+    state_->add_traders(traders);
+    state_->add_crowds(crowds);
+    state_->start();
+}
 market::~market() = default;
+
+/// While the world runs. What ends that early is a failure.
+struct market::running {
+    explicit running(state& of) : where(of) { where.is_running = where.has_failed = true; }
+    ~running() { where.is_running = false; }
+    running(const running&) = delete;
+    running& operator=(const running&) = delete;
+    state& where;
+};
 
 void market::run(std::int64_t until_ns, const interruption& interrupted) {
     const std::lock_guard hold(state_->one_at_a_time);
+    if (state_->is_running) throw argument_error("the market runs already: an agent of it cannot run it");
     if (state_->has_failed) throw argument_error("an agent of this market has failed; make the market again");
     corro::market::market& world = *state_->world;
     std::int64_t slice_ns = 1'000'000;
     while (world.now_ns() < until_ns) {
         const auto begin = std::chrono::steady_clock::now();
-        state_->has_failed = true;
-        world.run(until_ns - world.now_ns() > slice_ns ? world.now_ns() + slice_ns : until_ns);
-        state_->has_failed = false;
+        {
+            const running now(*state_);
+            world.run(until_ns - world.now_ns() > slice_ns ? world.now_ns() + slice_ns : until_ns);
+            state_->has_failed = false;
+        }
         if (state_->recorder && !state_->recorder->problem().empty()) throw data_error(state_->recorder->problem());
         const auto taken = std::chrono::steady_clock::now() - begin;
         if (taken < between_looks / 2) {
@@ -83,6 +126,17 @@ market_totals market::totals() const {
     made.rejects = world.counts().rejects;
     made.digest = world.digest();
     made.state_hash = world.venue().state_hash();
+    return made;
+}
+
+std::int64_t market::now_ns() const {
+    const std::lock_guard hold(state_->one_at_a_time);
+    return state_->world->now_ns();
+}
+
+std::vector<std::string> market::instrument_names() const {
+    std::vector<std::string> made;
+    for (const domain::instrument& each : state_->world->options().instruments) made.emplace_back(each.name.view());
     return made;
 }
 

@@ -1,4 +1,4 @@
-// Seats of a market: traders that act between two calls of `run`.
+// Seats of a market: their requests, and what they know.
 
 #include <fmt/format.h>
 
@@ -15,14 +15,6 @@ namespace corro::python {
 namespace {
 
 namespace mk = corro::market;
-
-/// Hears its answers as they arrive; what it does comes from outside.
-mk::behaviour listens(mk::agent& me) {
-    for (;;) {
-        const bool has_heard = co_await me.until(mk::next_answer());
-        if (!has_heard) co_return;
-    }
-}
 
 std::string_view name_of(mk::order_state state) noexcept {
     switch (state) {
@@ -56,14 +48,6 @@ domain::quantity_lots lots_of(const domain::instrument& i, std::int64_t units, s
     throw argument_error(fmt::format("{}={}: a positive multiple of {} for {}", what, units, i.lot_size, i.name.view()));
 }
 
-domain::time_in_force time_in_force_of(const std::string& name) {
-    for (const auto each : {domain::time_in_force::day, domain::time_in_force::gtc, domain::time_in_force::ioc,
-                            domain::time_in_force::fok}) {
-        if (history::name_of(each) == name) return each;
-    }
-    throw argument_error(fmt::format("time_in_force=\"{}\": \"day\", \"gtc\", \"ioc\" or \"fok\"", name));
-}
-
 const mk::known_order& order_of(const mk::agent& who, std::uint32_t number) {
     const mk::known_order* const found = who.order(number);
     if (found == nullptr) {
@@ -74,39 +58,12 @@ const mk::known_order& order_of(const mk::agent& who, std::uint32_t number) {
 
 }  // namespace
 
-market::state::state(const std::string& text, const std::string& file, std::uint64_t seed, recorded_tables what,
-                     const std::vector<seat_wish>& wishes)
-    : scenario(parse_scenario(text, file)),
-      world(scenario.build(seed, false)),
-      measured(world->options(), scenario.sample_ns) {
-    for (const seat_wish& wish : wishes) {
-        mk::agent_options who;
-        who.name = wish.name;
-        for (std::size_t i = 0; i < world->agents_count(); ++i) {
-            if (world->name_of(i) == wish.name) {
-                throw argument_error(fmt::format("seat \"{}\": an agent has this name; choose another", wish.name));
-            }
-        }
-        if (!wish.beside.empty()) {
-            const auto group = std::ranges::find(scenario.groups, wish.beside, &mk::agent_group::name);
-            if (group == scenario.groups.end()) {
-                std::string known;
-                for (const mk::agent_group& each : scenario.groups) known += (known.empty() ? "" : ", ") + each.name;
-                throw argument_error(fmt::format("seat \"{}\": no group \"{}\" beside which it could be; there are: {}",
-                                                 wish.name, wish.beside, known));
-            }
-            who.way = group->way;
-        }
-        mk::agent& made = world->add_agent(std::move(who), &listens);
-        made.keep_fills(true);
-        seats.push_back(&made);
+domain::time_in_force time_in_force_of(const std::string& name) {
+    for (const auto each : {domain::time_in_force::day, domain::time_in_force::gtc, domain::time_in_force::ioc,
+                            domain::time_in_force::fok}) {
+        if (history::name_of(each) == name) return each;
     }
-    world->observe_with(measured);
-    if (what.orders || what.trades || what.levels || what.quotes) {
-        recorder.emplace(world->options().instruments, what);
-        world->observe_with(*recorder);
-    }
-    world->run(0);  // from here on there is a venue
+    throw argument_error(fmt::format("time_in_force=\"{}\": \"day\", \"gtc\", \"ioc\" or \"fok\"", name));
 }
 
 const domain::instrument& market::state::instrument(const std::string& name) const {
@@ -126,27 +83,28 @@ std::uint32_t market::enter(std::size_t seat, const seat_order& order) {
     return state_->seats[seat]->enter(made).number;
 }
 
-void market::cancel(std::size_t seat, std::uint32_t number) {
+std::uint32_t market::cancel(std::size_t seat, std::uint32_t number) {
     const std::lock_guard hold(state_->one_at_a_time);
     mk::agent& me = *state_->seats[seat];
     static_cast<void>(order_of(me, number));
-    me.cancel(number);
+    return me.cancel(number).number;
 }
 
-void market::amend(std::size_t seat, std::uint32_t number, bool has_price, std::int64_t price_nano,
-                   std::int64_t quantity) {
+std::uint32_t market::amend(std::size_t seat, std::uint32_t number, bool has_price, std::int64_t price_nano,
+                            std::int64_t quantity) {
     const std::lock_guard hold(state_->one_at_a_time);
     mk::agent& me = *state_->seats[seat];
     const mk::known_order& known = order_of(me, number);
     const domain::instrument& i = state_->world->rules(known.instrument);
     const domain::price_ticks price = has_price ? ticks_of(i, price_nano) : known.price;
     const domain::quantity_lots lots = quantity == 0 ? known.open : lots_of(i, quantity, "quantity");
-    me.amend(number, price, lots);
+    return me.amend(number, price, lots).number;
 }
 
-void market::cancel_all(std::size_t seat, const std::string& instrument) {
+std::uint32_t market::cancel_all(std::size_t seat, const std::string& instrument) {
     const std::lock_guard hold(state_->one_at_a_time);
-    state_->seats[seat]->cancel_all(instrument.empty() ? domain::instrument_id{} : state_->instrument(instrument).id);
+    const domain::instrument_id in = instrument.empty() ? domain::instrument_id{} : state_->instrument(instrument).id;
+    return state_->seats[seat]->cancel_all(in).number;
 }
 
 frame_pointer market::seat_orders(std::size_t seat) const {

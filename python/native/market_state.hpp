@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -51,13 +53,44 @@ class table_recorder final : public corro::market::market_observer {
     std::string problem_;
 };
 
+/// One thread at a time uses a market; a thread may take several turns at once.
+class turns {
+ public:
+    void lock();
+    void unlock() { mutex_.unlock(); }
+
+ private:
+    std::recursive_mutex mutex_;
+};
+
+struct crowd {
+    std::vector<corro::market::agent*> members;
+    domain::instrument_id instrument{};
+    std::int64_t every_ns = 0;
+    std::size_t members_left = 0;  ///< that were not told to stop
+    std::size_t members_due = 0;   ///< that have woken for the next act
+};
+
 /// @throws setup_error
 [[nodiscard]] corro::market::scenario parse_scenario(const std::string& text, const std::string& file);
 
+/// @throws argument_error
+[[nodiscard]] domain::time_in_force time_in_force_of(const std::string& name);
+
 struct market::state {
     /// @throws setup_error, argument_error
-    state(const std::string& text, const std::string& file, std::uint64_t seed, recorded_tables what,
-          const std::vector<seat_wish>& wishes);
+    state(const std::string& text, const std::string& file, std::uint64_t seed, recorded_tables what);
+
+    /// @throws argument_error
+    corro::market::agent& add(const std::string& name, const std::string& beside,
+                              std::function<corro::market::behaviour(corro::market::agent&)> make);
+    /// A trader: waits for what its code says, and calls its code.
+    corro::market::behaviour behave(corro::market::agent& me, std::size_t index);
+    /// @throws argument_error
+    void add_traders(const std::vector<trader_wish>& wishes);
+    /// @throws argument_error
+    void add_crowds(const std::vector<crowd_wish>& wishes);
+    void start() { world->run(0); }
 
     /// @throws argument_error
     [[nodiscard]] const domain::instrument& instrument(const std::string& name) const;
@@ -66,8 +99,12 @@ struct market::state {
     std::unique_ptr<corro::market::market> world;
     corro::market::market_metrics measured;
     std::optional<table_recorder> recorder;
+    std::unordered_set<std::string> names;  ///< of agents
     std::vector<corro::market::agent*> seats;
-    std::mutex one_at_a_time;
+    std::vector<std::unique_ptr<crowd>> crowds;
+    std::unique_ptr<outside> code;
+    turns one_at_a_time;
+    bool is_running = false;
     bool has_failed = false;
 };
 

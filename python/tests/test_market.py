@@ -280,3 +280,30 @@ def test_a_market_does_not_go_back():
     with pytest.raises(ValueError, match="until='2s' is past: the market is at 3 s; make a new Market"):
         market.run("2s")
     assert re.fullmatch(r"Market\('small', seed 5, at 3 s of 20 s, [\d,]+ commands, [\d,]+ trades\)", repr(market))
+
+
+def test_a_fork_is_the_same_market_up_to_now():
+    market = corro.Market(small(), seed=2)
+    market.run("6s")
+    same, halted = market.fork(), market.fork({"kind": "phase", "phase": "halted"})
+    later = market.fork({"kind": "phase", "phase": "halted"}, at="12s", record=("trades",))
+    assert {each.result.digest for each in (same, halted, later)} == {market.result.digest}
+    expected = market.run()
+    assert same.run() == expected
+    assert halted.run().trades < later.run().trades < expected.trades
+    assert halted.trades["time"].max() <= market.scenario.start + np.timedelta64(6_001, "ms")
+
+
+def test_a_fork_that_cannot_be_is_refused():
+    market = corro.Market(small(), seats=["me"])
+    market.run("2s")
+    assert market.fork().result.digest == market.result.digest
+    market.seat("me").buy(1)
+    market.run("4s")
+    with pytest.raises(RuntimeError, match="requests of seats are not repeated"):
+        market.fork()
+    for options, kind, message in (({"event": {"kind": "phase", "phase": "halted"}, "at": "1s"}, ValueError, "is past"),
+                                   ({"at": "8s"}, ValueError, "give an event"), ({"event": "halt"}, TypeError, "give a dictionary"),
+                                   ({"event": {"kind": "flood"}}, corro.ConfigurationError, "the fork of scenario from a dictionary.*flood")):
+        with pytest.raises(kind, match=message):
+            market.fork(**options)

@@ -38,3 +38,17 @@ def test_the_client_is_imported_when_it_is_used():
     script = "import sys, corro; before = 'corro._client' in sys.modules; corro.Client; print(before, 'corro._client' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], text=True, capture_output=True, timeout=60)
     assert done.stdout == "False True\n", done.stderr
+
+
+def test_the_module_runs_the_program(corro_program):
+    own = subprocess.run([corro_program, "market", "run", "--help"], text=True, capture_output=True, timeout=60)
+    there = subprocess.run([sys.executable, "-m", "corro", "market", "run", "--help"], text=True, capture_output=True, timeout=60)
+    assert there.returncode == own.returncode == 0 and there.stdout == own.stdout != ""
+    wrong = subprocess.run([sys.executable, "-m", "corro", "dance"], text=True, capture_output=True, timeout=60)
+    assert wrong.returncode != 0 and "dance" in wrong.stderr
+
+
+def test_the_module_says_where_a_missing_program_comes_from(monkeypatch):
+    monkeypatch.setenv("CORRO_PROGRAM", "/nowhere/corro")
+    done = subprocess.run([sys.executable, "-m", "corro"], text=True, capture_output=True, timeout=60)
+    assert done.returncode == 1 and done.stderr == "corro: CORRO_PROGRAM=/nowhere/corro: no such file\n"
