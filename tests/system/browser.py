@@ -2,7 +2,9 @@
 
 import base64
 import json
+import os
 import shutil
+import signal
 import subprocess
 import time
 import urllib.error
@@ -27,7 +29,8 @@ class Browser:
         self.size = (width, height)
 
     def __enter__(self):
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                       start_new_session=True)
         for line in self.driver.stdout:
             if "started successfully on port" in line:
                 self.url = f"http://127.0.0.1:{line.rstrip().rstrip('.').rsplit(' ', 1)[1]}"
@@ -52,7 +55,11 @@ class Browser:
             self.end_driver()
 
     def end_driver(self):
-        self.driver.terminate()
+        # With the browser, if it is still there: they are a group of processes.
+        try:
+            os.killpg(self.driver.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
         self.driver.wait()
         self.driver.stdout.close()
 
@@ -102,12 +109,17 @@ class Browser:
         self.request("/actions", {"actions": [{"type": "key", "id": "keys", "actions": [
             {"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]}]})
 
-    def drag(self, selector, by_x, by_y):
-        """With the mouse, from the middle of an element."""
+    def drag(self, selector, to_x, to_y, start=(0, 0), key=None):
+        """With the mouse, from a place to another, both from the middle of an element; with a key down."""
         origin = {ELEMENT: self.find(selector)}
-        self.request("/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": [
-            {"type": "pointerMove", "origin": origin, "x": 0, "y": 0}, {"type": "pointerDown", "button": 0},
-            {"type": "pointerMove", "origin": origin, "x": by_x, "y": by_y, "duration": 100}, {"type": "pointerUp", "button": 0}]}]})
+        wait = {"type": "pause", "duration": 0}
+        sources = [{"type": "pointer", "id": "mouse", "actions": [
+            wait, {"type": "pointerMove", "origin": origin, "x": start[0], "y": start[1]}, {"type": "pointerDown", "button": 0},
+            {"type": "pointerMove", "origin": origin, "x": to_x, "y": to_y, "duration": 100}, {"type": "pointerUp", "button": 0}, wait]}]
+        if key:
+            keys = [{"type": "keyDown", "value": key}, wait, wait, wait, wait, {"type": "keyUp", "value": key}]
+            sources.insert(0, {"type": "key", "id": "keys", "actions": keys})
+        self.request("/actions", {"actions": sources})
 
     def complaints(self):
         """What the browser wrote into its console as errors since the last call."""
@@ -116,8 +128,8 @@ class Browser:
     def resize(self, width, height):
         self.request("/window/rect", {"width": width, "height": height})
 
-    def picture(self, path, selector=None):
-        """A PNG of what the window shows, or of an element."""
-        of = "" if selector is None else f"/element/{self.find(selector)}"
+    def picture(self, path):
+        """What the window shows, as WebP."""
+        command = {"cmd": "Page.captureScreenshot", "params": {"format": "webp", "quality": 80}}
         with open(path, "wb") as file:
-            file.write(base64.b64decode(self.request(of + "/screenshot")))
+            file.write(base64.b64decode(self.request("/goog/cdp/execute", command)["data"]))

@@ -4,7 +4,9 @@
 usage: dashboard_test.py CORRO SOURCE_FOLDER
 """
 
+import datetime
 import json
+import math
 import os
 import re
 import subprocess
@@ -23,8 +25,47 @@ from serve import PageServer  # noqa: E402
 
 SECRETS = {"alice": "3c2ab6291091e38af2a3683333a6e0ccf1e3b6d53a46e5fcbd9062eaa690b5b1",
            "bob": "fc7d2b09ecee14bb69846b42616c073eb31a0e064aeea44015505bff39a5a04b"}
+SHIFT = "\ue008"
 ES, CL = "ESZ6", "CLF7"
 AXE = os.path.join(SOURCE, "web", "node_modules", "axe-core", "axe.min.js")
+
+# Two options whose forward is ESZ6.
+OPTIONS = """
+[[instrument]]
+id = 11
+symbol = "ES-C6050"
+product = 1
+kind = "option"
+right = "call"
+strike = "6050"
+expiry = 2027-06-18T15:00:00Z
+tick_size = "0.05"
+price_low = "0"
+price_high = "2000"
+
+[[instrument]]
+id = 12
+symbol = "ES-P6050"
+product = 1
+kind = "option"
+right = "put"
+strike = "6050"
+expiry = 2027-06-18T15:00:00Z
+tick_size = "0.05"
+price_low = "0"
+price_high = "2000"
+"""
+
+
+def black(right, forward, strike, years, volatility):
+    """The price and the delta of an option by Black's model."""
+    def distribution(x):
+        return (1 + math.erf(x / math.sqrt(2))) / 2
+    spread = volatility * math.sqrt(years)
+    d1 = math.log(forward / strike) / spread + spread / 2
+    call = forward * distribution(d1) - strike * distribution(d1 - spread)
+    return (call, distribution(d1)) if right == "call" else (call - forward + strike, distribution(d1) - 1)
+
 
 # What the ladder shows, as [price, bid, ask, own buy, own sell] where there is anything.
 LADDER = """
@@ -70,7 +111,7 @@ class Page(unittest.TestCase):
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
-        cls.venue = cls.enter(Exchange(folder.name, api_keys=True))
+        cls.venue = cls.enter(Exchange(folder.name, more=OPTIONS, api_keys=True))
         cls.pages = PageServer(0, cls.venue.addresses["API"], os.path.join(SOURCE, "web", "dist"))
         cls.addClassCleanup(cls.pages.server_close)
         cls.addClassCleanup(cls.pages.shutdown)
@@ -198,7 +239,7 @@ class Dashboard(Page):
         self.log_on()
         self.assertIn("open", self.send("buy", amount="7", price="6000", max_show="2", label="small"))
         self.assertEqual(self.bob.book()["bids"][6000], 2)
-        self.assertEqual(self.browser.run("return document.querySelector('#orders tr').cells[4].textContent"), "small")
+        self.browser.wait("its label", "return document.querySelector('#orders tr')?.cells[4].textContent === 'small'")
         self.assertIn("post_only", self.send("sell", amount="1", price="6000", max_show="", post_only="reject"))
         self.assertIn("sell 1 at 6000.25: open", self.send("sell", post_only="reprice"))
         self.assertIn("no_counterparty", self.send("sell", price="6000.5", post_only="", lasting="immediate_or_cancel"))
@@ -277,6 +318,34 @@ class Dashboard(Page):
         for control in ("more-time", "less-time", "more-prices", "less-prices"):
             self.browser.click(f"#heatmap-{control}")
             self.browser.wait("a picture", f"return (() => {{ {pixels} }})() >= 5")
+
+    def test_a_box_in_the_heatmap_counts_what_was_traded_in_it(self):
+        self.browser.wait("some past", "return performance.now() > 3000")
+        self.bob.order("sell", 6000, 4)
+        self.alice.order("buy", 6000, 3)
+        self.alice.order("buy", 6000, 1)
+        self.browser.wait("the trades", "return document.querySelectorAll('#tape tr').length >= 2")
+        time.sleep(1)
+        width, height = self.browser.run("const box = document.querySelector('#heatmap').getBoundingClientRect(); return [box.width, box.height];")
+        # Columns of before the trades are to the left of the picture's right edge, which is the newest.
+        self.browser.drag("#heatmap", int(width / 2 - 70), int(height / 2 - 30), start=(-int(width / 2 - 10), -int(height / 2 - 10)), key=SHIFT)
+        text = self.browser.wait("the sums", "return document.querySelector('#heatmap-box').textContent")
+        self.assertRegex(text, r" 2 trades, 4 bought, 0 sold, mean price 6000\.000, about \d\d rested$")
+
+    def test_options_have_the_volatility_that_their_prices_imply(self):
+        years = (datetime.datetime(2027, 6, 18, 15, tzinfo=datetime.timezone.utc).timestamp() - time.time()) / (365 * 86400)
+        for name, right, volatility in (("ES-C6050", "call", 0.2), ("ES-P6050", "put", 0.3)):
+            price, delta = black(right, 6000, 6050, years, volatility)
+            ticks = round(price / 0.05)
+            self.bob.order("buy", round((ticks - 1) * 0.05, 2), instrument=name)
+            self.bob.order("sell", round((ticks + 1) * 0.05, 2), instrument=name)
+            cells = self.browser.wait("a volatility", """const row = [...document.querySelectorAll('#chain tr')].find((each) => each.textContent.includes('ES-C6050'));
+                const at = arguments[0] === 'call' ? 1 : 9;
+                const cells = [...row.cells].slice(at, at + 5).map((cell) => cell.textContent);
+                return cells[3].endsWith('%') && cells;""", right)
+            self.assertEqual(cells[0], name)
+            self.assertAlmostEqual(float(cells[3].rstrip("%")), 100 * volatility, delta=0.11)
+            self.assertAlmostEqual(float(cells[4]), delta, delta=0.002)
 
     def test_keys_move_and_explain(self):
         self.browser.press("?")

@@ -1,6 +1,6 @@
 // Who is logged on: open orders, trades and positions of a key. The secret is never kept; the tokens are kept in memory only.
 
-import type { CallError, Connection } from "./connection";
+import { type CallError, type Connection, noConnection } from "./connection";
 import { type Instrument, lotsOf, ticksOf } from "./instrument";
 
 export interface Order {
@@ -128,8 +128,8 @@ export class Account {
             this.refreshToken = answer.refresh_token;
             return true;
         } catch (error) {
-            // Code 0: the connection was lost again, and the next one tries the token once more.
-            if ((error as CallError).code !== 0) {
+            // Without a connection the next one tries the token once more.
+            if ((error as CallError).code !== noConnection) {
                 this.refreshToken = null;
                 this.clientId = null;
                 this.clear();
@@ -149,7 +149,7 @@ export class Account {
 
     private async load(): Promise<void> {
         this.clear();
-        await this.connection.subscribe(changes, (data) => this.take(data), "private");
+        await this.connection.subscribe([changes], (data) => this.take(data), "private");
         for (const order of (await this.connection.call("private/get_open_orders")) as Order[]) this.takeOrder(order);
         for (const position of (await this.connection.call("private/get_positions")) as Position[]) {
             this.positions.set(position.instrument_name, position);

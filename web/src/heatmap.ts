@@ -1,25 +1,21 @@
-// The heatmap: time to the right, price upwards, resting size by colour. Its pixels are in a ring as wide as the picture: a
-// new column is one column of pixels written, and the picture is two copies of the ring. All else is drawn on top.
+// The heatmap: time to the right, price upwards, resting size by colour; trades, own orders and changes of phase on top.
 
-import { type ColumnStore, columnRows, columnsMax, lotsOfLevel, nothing } from "./column_store";
+import { Bubbles } from "./bubbles";
+import { type ColumnStore, columnRows, columnsMax, lotsOfLevel } from "./column_store";
 import { type Instrument, amountText, priceText } from "./instrument";
-import type { Market, Trade } from "./market";
-import { type Colours, type Theme, coloursOf, heatColours } from "./palette";
+import type { Market } from "./market";
+import { type Colours, type Theme, coloursOf } from "./palette";
+import { PixelRing } from "./pixel_ring";
 
 const axisWidth = 64;
 const axisHeight = 18;
 const rowHeights = [2, 3, 4, 6, 8, 12, 16, 24];
 /** Columns of the store for each pixel; below 1, pixels for each column. */
 const timeSteps = [0.25, 0.5, 1, 2, 4, 8, 16];
-/** Trades of a side at a price within so many columns are one bubble. */
-const bubbleColumns = 8;
-const bubblesMax = 8192;
 
-interface Bubble {
-    column: number;
-    price: number;
-    side: 1 | -1;
-    lots: number;
+interface Point {
+    readonly x: number;
+    readonly y: number;
 }
 
 export interface OwnLevel {
@@ -31,13 +27,8 @@ export interface OwnLevel {
 export class Heatmap {
     ownOrders: readonly OwnLevel[] = [];
     private readonly context: CanvasRenderingContext2D;
-    private readonly ring = document.createElement("canvas");
-    private ringContext: CanvasRenderingContext2D;
-    private strip = new ImageData(1, 1);
-    private pixels = new Uint32Array(1);
+    private readonly ring: PixelRing;
     private colours: Colours;
-    private heat: Uint32Array;
-    private levelMax = 96;
     private width = 0;
     private height = 0;
     private rowHeightIndex = 4;
@@ -46,11 +37,13 @@ export class Heatmap {
     private top = 0;
     /** The last column in the picture; null: the newest. */
     private end: number | null = null;
-    /** What the ring has: columns of pixels up to this number of pixel columns. */
-    private painted = -1;
-    private bubbles: Bubble[] = [];
-    private pointer: { x: number; y: number } | null = null;
-    private drag: { x: number; y: number; end: number; top: number } | null = null;
+    private readonly bubbles = new Bubbles();
+    private phase = "";
+    private phaseChanges: { column: number; phase: string }[] = [];
+    private pointer: Point | null = null;
+    private drag: (Point & { end: number; top: number }) | null = null;
+    /** From where a box is being drawn. */
+    private corner: Point | null = null;
     private keepsPrice = false;
 
     constructor(
@@ -60,17 +53,19 @@ export class Heatmap {
         private instrument: Instrument,
         private theme: Theme,
         private readonly onView: (isLive: boolean) => void,
+        private readonly onBox: (text: string) => void,
     ) {
         this.context = canvas.getContext("2d", { alpha: false })!;
-        this.ringContext = this.ring.getContext("2d", { alpha: false })!;
+        this.ring = new PixelRing(store);
         this.colours = coloursOf(canvas);
-        this.heat = heatColours(theme, this.levelMax);
-        market.onTrade((trade) => this.addTrade(trade));
+        market.onTrade((trade) => {
+            if (market.isCurrent && store.count > 0) this.bubbles.add(trade, store.count);
+        });
         new ResizeObserver(() => this.resize()).observe(canvas);
         canvas.addEventListener("wheel", (event) => this.turn(event), { passive: false });
         canvas.addEventListener("pointerdown", (event) => this.take(event));
         canvas.addEventListener("pointermove", (event) => this.move(event));
-        canvas.addEventListener("pointerup", () => (this.drag = null));
+        canvas.addEventListener("pointerup", (event) => this.release(event));
         canvas.addEventListener("pointerleave", () => (this.pointer = null));
         canvas.addEventListener("dblclick", () => this.goLive());
         this.resize();
@@ -78,20 +73,22 @@ export class Heatmap {
 
     show(instrument: Instrument): void {
         this.instrument = instrument;
-        this.bubbles = [];
+        this.bubbles.clear();
+        this.phaseChanges = [];
+        this.phase = "";
+        this.onBox("");
         this.goLive();
     }
 
     setTheme(theme: Theme): void {
         this.theme = theme;
         this.colours = coloursOf(this.canvas);
-        this.heat = heatColours(theme, this.levelMax);
-        this.painted = -1;
+        this.ring.painted = -1;
     }
 
     goLive(): void {
         this.keepsPrice = false;
-        this.painted = -1;
+        this.ring.painted = -1;
         this.setEnd(null);
         this.centre();
     }
@@ -99,15 +96,15 @@ export class Heatmap {
     /** Positive: more time in the picture. */
     zoomTime(steps: number): void {
         this.timeIndex = Math.min(Math.max(this.timeIndex + steps, 0), timeSteps.length - 1);
-        this.painted = -1;
+        this.ring.painted = -1;
     }
 
     /** Positive: fewer prices in the picture. */
     zoomPrice(steps: number): void {
-        const middle = this.top - this.rows() / 2;
+        const middle = this.top - this.ring.rows / 2;
         this.rowHeightIndex = Math.min(Math.max(this.rowHeightIndex + steps, 0), rowHeights.length - 1);
         this.layOut();
-        this.top = Math.round(middle + this.rows() / 2);
+        this.top = Math.round(middle + this.ring.rows / 2);
     }
 
     /** Moves the picture by a share of its width; negative into the past. */
@@ -120,25 +117,23 @@ export class Heatmap {
     draw(): void {
         if (this.width <= 0) return;
         const { context, store } = this;
+        this.notePhase();
         if (this.end === null) {
             this.follow();
         } else if (this.end < store.first() + 1) {
             this.end = store.first() + 1;
         }
-        this.paintRing();
+        const last = this.pixelOf(this.end ?? store.count - 1);
+        if (last >= 0) this.ring.paint(last, this.top, this.columnsPerPixel(), this.colours, this.theme);
         context.fillStyle = this.colours.panel;
         context.fillRect(0, 0, this.width + axisWidth, this.height + axisHeight);
-        const split = (this.painted + 1) % this.width;
-        const rows = this.rows();
-        const height = rows * rowHeights[this.rowHeightIndex]!;
-        context.imageSmoothingEnabled = false;
         context.save();
         context.beginPath();
         context.rect(0, 0, this.width, this.height);
         context.clip();
-        if (split < this.width) context.drawImage(this.ring, split, 0, this.width - split, rows, 0, 0, this.width - split, height);
-        if (split > 0) context.drawImage(this.ring, 0, 0, split, rows, this.width - split, 0, split, height);
+        if (last >= 0) this.ring.copyTo(context, this.rowHeight());
         this.drawBubbles();
+        this.drawPhaseChanges();
         this.drawOwnOrders();
         context.restore();
         this.drawAxes();
@@ -150,8 +145,8 @@ export class Heatmap {
         return timeSteps[this.timeIndex]!;
     }
 
-    private rows(): number {
-        return this.ring.height;
+    private rowHeight(): number {
+        return rowHeights[this.rowHeightIndex]!;
     }
 
     private resize(): void {
@@ -166,28 +161,24 @@ export class Heatmap {
     }
 
     private layOut(): void {
-        const rows = Math.min(Math.max(1, Math.ceil(this.height / rowHeights[this.rowHeightIndex]!)), columnRows);
-        const middle = this.top - this.rows() / 2;
-        this.ring.width = Math.max(1, this.width);
-        this.ring.height = rows;
+        const rows = Math.min(Math.max(1, Math.ceil(this.height / this.rowHeight())), columnRows);
+        const middle = this.top - this.ring.rows / 2;
+        this.ring.resize(this.width, rows);
         this.top = Math.round(middle + rows / 2);
-        this.strip = new ImageData(1, rows);
-        this.pixels = new Uint32Array(this.strip.data.buffer);
-        this.painted = -1;
     }
 
     private centre(): void {
         const middle = this.market.middle();
         if (middle === null) return;
-        this.top = Math.round(middle + this.rows() / 2);
-        this.painted = -1;
+        this.top = Math.round(middle + this.ring.rows / 2);
+        this.ring.painted = -1;
     }
 
     /** Keeps the market in the middle three fifths of the picture. */
     private follow(): void {
         const middle = this.market.middle();
         if (middle === null || this.keepsPrice) return;
-        const share = (this.top - middle) / this.rows();
+        const share = (this.top - middle) / this.ring.rows;
         if (share < 0.2 || share > 0.8) this.centre();
     }
 
@@ -209,109 +200,66 @@ export class Heatmap {
         return Math.floor(column / this.columnsPerPixel());
     }
 
-    private paintRing(): void {
-        const last = this.pixelOf(this.end ?? this.store.count - 1);
-        if (last < 0) return;
-        let from = this.painted + 1;
-        if (this.painted < 0 || last < this.painted || last - this.painted > this.width) {
-            this.fitColours(last);
-            from = last - this.width + 1;
-        }
-        for (let pixel = from; pixel <= last; ++pixel) this.paintPixelColumn(pixel);
-        this.painted = last;
-    }
-
-    /** The brightest colour is for the largest size that the picture shows. */
-    private fitColours(last: number): void {
-        const { store } = this;
-        const perPixel = this.columnsPerPixel();
-        let largest = 24;
-        const end = Math.min(store.count - 1, Math.ceil((last + 1) * perPixel));
-        const begin = Math.max(store.first(), Math.floor((last - this.width) * perPixel));
-        for (let column = end; column >= begin; column -= 16) {
-            const at = (column % columnsMax) * columnRows;
-            for (let row = 0; row < columnRows; ++row) largest = Math.max(largest, store.levels[at + row]!);
-        }
-        this.levelMax = largest;
-        this.heat = heatColours(this.theme, largest);
-    }
-
-    private paintPixelColumn(pixel: number): void {
-        const { store, pixels, heat } = this;
-        const perPixel = this.columnsPerPixel();
-        const begin = perPixel < 1 ? Math.floor(pixel * perPixel) : pixel * perPixel;
-        // Of several columns the last that there is: the newest pixel column may get more of them.
-        const column = begin >= store.count ? begin : Math.min(begin + Math.max(perPixel, 1), store.count) - 1;
-        const rows = this.rows();
-        if (column < store.first() || column >= store.count) {
-            pixels.fill(heat[0]!);
-        } else {
-            const slot = column % columnsMax;
-            const at = slot * columnRows;
-            const offset = this.top - store.bases[slot]!;
-            for (let row = 0; row < rows; ++row) {
-                const from = offset - row;
-                pixels[row] = heat[from >= 0 && from < columnRows ? store.levels[at + from]! : 0]!;
-            }
-            const bid = this.top - store.bids[slot]!;
-            const ask = this.top - store.asks[slot]!;
-            if (store.bids[slot] !== nothing && bid >= 0 && bid < rows) pixels[bid] = this.colours.buyPixel;
-            if (store.asks[slot] !== nothing && ask >= 0 && ask < rows) pixels[ask] = this.colours.sellPixel;
-        }
-        this.ringContext.putImageData(this.strip, ((pixel % this.width) + this.width) % this.width, 0);
-    }
-
-    private addTrade(trade: Trade): void {
-        if (!this.market.isCurrent || this.store.count === 0) return;
-        const column = this.store.count - (this.store.count % bubbleColumns);
-        for (let k = this.bubbles.length - 1; k >= 0 && this.bubbles[k]!.column === column; --k) {
-            const bubble = this.bubbles[k]!;
-            if (bubble.price === trade.price && bubble.side === trade.side) {
-                bubble.lots += trade.lots;
-                return;
-            }
-        }
-        this.bubbles.push({ column, price: trade.price, side: trade.side, lots: trade.lots });
-        if (this.bubbles.length > 2 * bubblesMax) this.bubbles = this.bubbles.slice(-bubblesMax);
+    private notePhase(): void {
+        const { phase } = this.market;
+        if (phase === this.phase) return;
+        if (this.phase !== "") this.phaseChanges.push({ column: this.store.count, phase });
+        this.phase = phase;
     }
 
     private xOf(column: number): number {
-        return this.width - 1 - (this.painted - this.pixelOf(column));
+        return this.width - 1 - (this.ring.painted - this.pixelOf(column));
     }
 
     private yOf(price: number): number {
-        return (this.top - price + 0.5) * rowHeights[this.rowHeightIndex]!;
+        return (this.top - price + 0.5) * this.rowHeight();
     }
 
     private priceAt(y: number): number {
-        return this.top - Math.floor(y / rowHeights[this.rowHeightIndex]!);
+        return this.top - Math.floor(y / this.rowHeight());
     }
 
     private columnAt(x: number): number {
-        return Math.floor((this.painted - (this.width - 1 - x)) * this.columnsPerPixel());
+        return Math.floor((this.ring.painted - (this.width - 1 - x)) * this.columnsPerPixel());
     }
 
     private drawBubbles(): void {
         const { context } = this;
         const buys = new Path2D();
         const sells = new Path2D();
-        for (let k = this.bubbles.length - 1; k >= 0; --k) {
-            const bubble = this.bubbles[k]!;
+        for (const bubble of this.bubbles.since(this.columnAt(-20))) {
             const x = this.xOf(bubble.column);
-            if (x < -20) break;
             const y = this.yOf(bubble.price);
             if (x > this.width || y < 0 || y > this.height) continue;
-            const radius = Math.min(14, 1 + 0.8 * Math.sqrt(bubble.lots));
+            const radius = Math.min(14, 0.8 + 0.6 * Math.sqrt(bubble.lots));
             const path = bubble.side === 1 ? buys : sells;
             path.moveTo(x + radius, y);
             path.arc(x, y, radius, 0, 7);
         }
-        context.globalAlpha = 0.55;
+        context.globalAlpha = 0.5;
         context.fillStyle = this.colours.buy;
         context.fill(buys);
         context.fillStyle = this.colours.sell;
         context.fill(sells);
         context.globalAlpha = 1;
+    }
+
+    private drawPhaseChanges(): void {
+        const { context, colours } = this;
+        context.font = "11px system-ui, sans-serif";
+        context.textAlign = "left";
+        context.textBaseline = "top";
+        context.fillStyle = colours.text;
+        context.strokeStyle = colours.text;
+        for (const { column, phase } of this.phaseChanges) {
+            const x = this.xOf(column);
+            if (x < 0 || x > this.width) continue;
+            context.beginPath();
+            context.moveTo(x, 0);
+            context.lineTo(x, this.height);
+            context.stroke();
+            context.fillText(phase, x + 4, 4);
+        }
     }
 
     private drawOwnOrders(): void {
@@ -340,9 +288,9 @@ export class Heatmap {
         context.fillStyle = colours.text;
         context.textAlign = "left";
         context.textBaseline = "middle";
-        const rowsPerLabel = Math.max(1, Math.ceil(24 / rowHeights[this.rowHeightIndex]!));
+        const rowsPerLabel = Math.max(1, Math.ceil(24 / this.rowHeight()));
         const firstPrice = Math.floor(this.top / rowsPerLabel) * rowsPerLabel;
-        for (let price = firstPrice; price > this.top - this.rows(); price -= rowsPerLabel) {
+        for (let price = firstPrice; price > this.top - this.ring.rows; price -= rowsPerLabel) {
             const y = this.yOf(price);
             if (y > 6 && y < this.height - 6) context.fillText(priceText(this.instrument, price), this.width + 6, y);
         }
@@ -359,6 +307,11 @@ export class Heatmap {
         if (at === null || at.x >= this.width || at.y >= this.height) return;
         const { context, colours, store } = this;
         context.strokeStyle = colours.faint;
+        if (this.corner !== null) {
+            context.strokeStyle = colours.own;
+            context.strokeRect(this.corner.x, this.corner.y, at.x - this.corner.x, at.y - this.corner.y);
+            return;
+        }
         context.beginPath();
         context.moveTo(0, at.y);
         context.lineTo(this.width, at.y);
@@ -391,7 +344,9 @@ export class Heatmap {
 
     private take(event: PointerEvent): void {
         this.canvas.setPointerCapture(event.pointerId);
-        this.drag = { x: event.offsetX, y: event.offsetY, end: this.end ?? this.store.count - 1, top: this.top };
+        const at = { x: event.offsetX, y: event.offsetY };
+        if (event.shiftKey) this.corner = at;
+        else this.drag = { ...at, end: this.end ?? this.store.count - 1, top: this.top };
     }
 
     private move(event: PointerEvent): void {
@@ -399,11 +354,43 @@ export class Heatmap {
         if (this.drag === null) return;
         const columns = Math.round((this.drag.x - event.offsetX) * this.columnsPerPixel());
         if (columns !== 0) this.moveEnd(this.drag.end + columns);
-        const rows = Math.round((event.offsetY - this.drag.y) / rowHeights[this.rowHeightIndex]!);
+        const rows = Math.round((event.offsetY - this.drag.y) / this.rowHeight());
         if (rows === 0) return;
         this.top = this.drag.top + rows;
         this.keepsPrice = true;
-        this.painted = -1;
+        this.ring.painted = -1;
+    }
+
+    private release(event: PointerEvent): void {
+        this.drag = null;
+        if (this.corner === null) return;
+        this.describeBox(this.corner, { x: event.offsetX, y: event.offsetY });
+        this.corner = null;
+    }
+
+    /** What was traded in a box, and what rested there on average. */
+    private describeBox(from: Point, to: Point): void {
+        const { store, instrument } = this;
+        const first = Math.max(store.first(), this.columnAt(Math.min(from.x, to.x)));
+        const last = Math.min(store.count - 1, this.columnAt(Math.max(from.x, to.x)));
+        const highest = this.priceAt(Math.min(from.y, to.y));
+        const lowest = this.priceAt(Math.max(from.y, to.y));
+        if (last <= first) {
+            this.onBox("");
+            return;
+        }
+        const sum = this.bubbles.sum(first, last, lowest, highest);
+        let rested = 0;
+        for (let column = first; column <= last; ++column) {
+            for (let price = lowest; price <= highest; ++price) rested += lotsOfLevel(store.levelAt(column, price));
+        }
+        const seconds = (store.times[last % columnsMax]! - store.times[first % columnsMax]!) / 1000;
+        const mean = sum.mean === null ? "" : `, mean price ${(sum.mean * instrument.tickSize).toFixed(instrument.decimals + 1)}`;
+        this.onBox(
+            `${priceText(instrument, lowest)} to ${priceText(instrument, highest)}, ${seconds.toFixed(1)} s: ${sum.trades} trades, ` +
+                `${amountText(instrument, sum.bought)} bought, ${amountText(instrument, sum.sold)} sold${mean}, ` +
+                `about ${amountText(instrument, Math.round(rested / (last - first + 1)))} rested`,
+        );
     }
 }
 

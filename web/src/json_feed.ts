@@ -21,6 +21,16 @@ interface TradeMessage {
     direction: "buy" | "sell";
 }
 
+const phases: Record<string, string> = {
+    open: "continuous",
+    halted: "halted",
+    pre_open: "pre-open",
+    opening_auction: "opening auction",
+    volatility_auction: "volatility auction",
+    closing_auction: "closing auction",
+    closed: "closed",
+};
+
 export class JsonFeed {
     private changeId = 0;
     private readonly channels: string[];
@@ -35,9 +45,9 @@ export class JsonFeed {
 
     async begin(): Promise<void> {
         const [book, trades, ticker] = this.channels as [string, string, string];
-        await this.connection.subscribe(trades, (data: TradeMessage[]) => this.addTrades(data));
-        await this.connection.subscribe(ticker, (data) => this.takeTicker(data));
-        await this.connection.subscribe(book, (data: BookMessage) => this.takeBook(data, book));
+        await this.connection.subscribe([trades], (data: TradeMessage[]) => this.addTrades(data));
+        await this.connection.subscribe([ticker], (data) => this.takeTicker(data));
+        await this.connection.subscribe([book], (data: BookMessage) => this.takeBook(data, book));
         const past = await this.connection.call("public/get_last_trades_by_instrument", {
             instrument_name: this.instrument.name,
             count: 200,
@@ -46,7 +56,7 @@ export class JsonFeed {
     }
 
     end(): void {
-        for (const channel of this.channels) this.connection.unsubscribe(channel);
+        this.connection.unsubscribe(this.channels);
     }
 
     private takeBook(message: BookMessage, channel: string): void {
@@ -58,8 +68,8 @@ export class JsonFeed {
         } else if (message.prev_change_id !== this.changeId) {
             // A gap: what this page has is not the venue's book. A new subscription begins with a snapshot.
             market.lose();
-            this.connection.unsubscribe(channel);
-            this.connection.subscribe(channel, (data: BookMessage) => this.takeBook(data, channel)).catch(() => {});
+            this.connection.unsubscribe([channel]);
+            this.connection.subscribe([channel], (data: BookMessage) => this.takeBook(data, channel)).catch(() => {});
             return;
         }
         this.changeId = message.change_id;
@@ -86,7 +96,8 @@ export class JsonFeed {
     private takeTicker(ticker: any): void {
         const { market, instrument } = this;
         const ticks = (price: number | null) => (price === null ? null : ticksOf(instrument, price));
-        market.phase = ticker.state;
+        market.phase = phases[ticker.state] ?? "";
+        market.openInterest = lotsOf(instrument, ticker.open_interest);
         market.last = ticks(ticker.last_price);
         market.high = ticks(ticker.stats.high);
         market.low = ticks(ticker.stats.low);

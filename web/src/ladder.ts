@@ -21,11 +21,15 @@ interface Row {
     row: HTMLTableRowElement;
 }
 
+/** Faster than this nobody reads. */
+const drawInterval = 50;
+
 export class Ladder {
     private rows: Row[] = [];
     /** The price of the first row. */
     private top = 0;
     private drawn = -1;
+    private drawnAt = 0;
     private readonly body: HTMLTableSectionElement;
 
     constructor(
@@ -54,9 +58,10 @@ export class Ladder {
         this.drawn = -1;
     }
 
-    draw(): void {
+    draw(now: number): void {
         const version = this.market.version + this.account.version;
-        if (version === this.drawn) return;
+        if (version === this.drawn || (this.drawn >= 0 && now - this.drawnAt < drawInterval)) return;
+        this.drawnAt = now;
         const middle = this.market.middle();
         if (this.drawn < 0 && middle !== null && Math.abs(this.top - middle) > this.rows.length) this.centre();
         if (middle !== null && !this.table.matches(":hover, :focus-within")) {

@@ -4,8 +4,9 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { Account } from "./account";
 import { Blotter } from "./blotter";
+import { Chain } from "./chain";
 import { ColumnStore } from "./column_store";
-import { Connection } from "./connection";
+import { type CallError, Connection, noConnection } from "./connection";
 import { announce, byId, element, setText } from "./dom";
 import { Heatmap } from "./heatmap";
 import { type Instrument, type ReportedInstrument, amountText, instrumentOf, priceText } from "./instrument";
@@ -18,6 +19,7 @@ import { Quality } from "./quality";
 import { Status } from "./status";
 import { Tape } from "./tape";
 import { Ticket } from "./ticket";
+import { Tickers } from "./tickers";
 import { Tour } from "./tour";
 import { Watchlist } from "./watchlist";
 
@@ -30,7 +32,8 @@ class Dashboard {
     private readonly quality: Quality;
     private readonly heatmap: Heatmap;
     private readonly watchlist: Watchlist;
-    private feed: JsonFeed | null = null;
+    private readonly chain: Chain;
+    private feed: JsonFeed;
     private ownVersion = -1;
 
     constructor(
@@ -54,41 +57,52 @@ class Dashboard {
             (side, price) => void this.blotter.cancelAt(this.instrument, side, price),
         );
         this.quality = new Quality(byId("quality"), market, instrument);
-        this.heatmap = new Heatmap(byId<HTMLCanvasElement>("heatmap"), this.store, market, instrument, theme, (isLive) =>
-            byId("heatmap-live").classList.toggle("off", !isLive),
+        this.heatmap = new Heatmap(
+            byId<HTMLCanvasElement>("heatmap"),
+            this.store,
+            market,
+            instrument,
+            theme,
+            (isLive) => byId("heatmap-live").classList.toggle("off", !isLive),
+            (text) => setText(byId("heatmap-box"), text),
         );
-        this.watchlist = new Watchlist(connection, instruments, (chosen) => this.show(chosen));
+        const tickers = new Tickers(connection, instruments.keys());
+        this.watchlist = new Watchlist(tickers, instruments, (chosen) => this.show(chosen));
+        this.chain = new Chain(tickers, instruments, (chosen) => this.show(chosen));
         this.bindControls();
+        this.feed = this.follow();
         connection.onState((state) => {
-            if (state === "open") void this.begin();
+            if (state === "open") this.feed = this.follow();
             else market.lose();
         });
-        void this.begin();
+        this.mark();
         requestAnimationFrame((now) => this.draw(now));
     }
 
-    private async begin(): Promise<void> {
+    private follow(): JsonFeed {
+        const feed = new JsonFeed(this.connection, this.instrument, this.market);
+        feed.begin().catch((error: CallError) => {
+            if (error.code !== noConnection) announce(`no market: ${error.message}`, "bad");
+        });
+        return feed;
+    }
+
+    private mark(): void {
         this.watchlist.mark(this.instrument);
         byId<HTMLSelectElement>("instrument").value = this.instrument.name;
-        this.feed = new JsonFeed(this.connection, this.instrument, this.market);
-        try {
-            await this.feed.begin();
-            await this.watchlist.begin();
-        } catch (error) {
-            if (this.connection.state === "open") announce(`no market: ${(error as Error).message}`, "bad");
-        }
     }
 
     private show(instrument: Instrument): void {
         if (instrument.name === this.instrument.name) return;
-        this.feed?.end();
+        this.feed.end();
         this.instrument = instrument;
         this.market.clear();
         this.store.clear();
         for (const panel of [this.heatmap, this.ladder, this.tape, this.ticket, this.quality]) panel.show(instrument);
         this.ownVersion = -1;
         history.replaceState(null, "", `#${encodeURIComponent(instrument.name)}`);
-        void this.begin();
+        this.feed = this.follow();
+        this.mark();
     }
 
     private draw(now: number): void {
@@ -103,18 +117,21 @@ class Dashboard {
             });
         }
         this.heatmap.draw();
-        this.ladder.draw();
+        this.ladder.draw(now);
         this.tape.draw(now);
         this.ticket.draw();
         this.blotter.draw(market, instrument);
         this.quality.draw(now);
-        this.status.draw(now);
+        this.watchlist.draw();
+        this.chain.draw();
+        this.status.draw(now, this.connection.bytes);
         setText(byId("best-bid"), priceText(instrument, market.bids.best()));
         setText(byId("best-ask"), priceText(instrument, market.asks.best()));
         setText(byId("last"), priceText(instrument, market.last));
         setText(byId("high"), priceText(instrument, market.high));
         setText(byId("low"), priceText(instrument, market.low));
         setText(byId("volume"), amountText(instrument, market.volume));
+        setText(byId("open-interest"), amountText(instrument, market.openInterest));
     }
 
     private bindControls(): void {
@@ -188,7 +205,7 @@ function start(): void {
     const wanted = localStorage.getItem("corro-theme") ?? (matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark");
     applyTheme(wanted as Theme);
     document.documentElement.dataset.colours = localStorage.getItem("corro-colours") ?? "blue";
-    const connection = new Connection(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/api/v2`);
+    const connection = new Connection();
     const market = new Market();
     const account = new Account(connection);
     const status = new Status(connection, market);

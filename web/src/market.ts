@@ -24,6 +24,7 @@ export class Market {
     high: number | null = null;
     low: number | null = null;
     volume = 0;
+    openInterest = 0;
     /** False from a lost connection until the next snapshot: the book is then an old one. */
     isCurrent = false;
     /** Milliseconds since 1970, by the venue. */
@@ -53,7 +54,7 @@ export class Market {
         this.trades = [];
         this.phase = "";
         this.last = this.high = this.low = null;
-        this.volume = 0;
+        this.volume = this.openInterest = this.time = 0;
         this.isCurrent = false;
         ++this.version;
     }

@@ -37,7 +37,8 @@ export function heatColours(theme: Theme, levelMax: number): Uint32Array {
     const stops = theme === "dark" ? darkStops : lightStops;
     const colours = new Uint32Array(256);
     for (let level = 0; level < 256; ++level) {
-        colours[level] = packed(mix(stops, level === 0 ? 0 : 0.12 + (0.88 * level) / levelMax));
+        // Levels are logarithms: most are near the largest, and the power spreads those.
+        colours[level] = packed(mix(stops, level === 0 ? 0 : 0.1 + 0.9 * (level / levelMax) ** 2.5));
     }
     return colours;
 }

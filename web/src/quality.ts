@@ -100,7 +100,7 @@ export class Quality {
 
     private sizeOfPlot(): { width: number; height: number } {
         const width = this.into.clientWidth;
-        const columns = width > 900 ? 4 : width > 440 ? 2 : 1;
+        const columns = width > 760 ? 4 : width > 440 ? 2 : 1;
         return { width: Math.max(160, Math.floor(width / columns) - 4), height: 130 };
     }
 

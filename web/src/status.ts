@@ -9,16 +9,6 @@ import { Percentiles } from "./percentiles";
 const drawInterval = 500;
 const probeInterval = 2_000;
 
-const phases: Record<string, string> = {
-    open: "continuous",
-    halted: "halted",
-    pre_open: "pre-open",
-    opening_auction: "opening auction",
-    volatility_auction: "volatility auction",
-    closing_auction: "closing auction",
-    closed: "closed",
-};
-
 export class Status {
     readonly frames = new Percentiles(600);
     private readonly answers = new Map<string, { seen: Percentiles; within: Percentiles }>();
@@ -39,7 +29,7 @@ export class Status {
         }, probeInterval);
     }
 
-    draw(now: number): void {
+    draw(now: number, bytes: number): void {
         if (this.lastFrame > 0) this.frames.add(now - this.lastFrame);
         this.lastFrame = now;
         ++this.framesSince;
@@ -47,25 +37,25 @@ export class Status {
         const elapsed = (now - this.drawnAt) / 1000;
         if (elapsed * 1000 < drawInterval) return;
         this.drawnAt = now;
-        const { connection, market } = this;
+        const { market } = this;
         const perSecond = (count: number) => String(Math.round(count / elapsed));
         setText(byId("frame-rate"), perSecond(this.framesSince));
         setText(byId("frame-p99"), milliseconds(this.frames.at(0.99)));
         setText(byId("change-rate"), perSecond(Math.max(0, market.changes - this.changesAt)));
-        setText(byId("byte-rate"), perSecond((connection.bytes - this.bytesAt) / 1024));
+        setText(byId("byte-rate"), perSecond((bytes - this.bytesAt) / 1024));
         this.framesSince = 0;
         this.changesAt = market.changes;
-        this.bytesAt = connection.bytes;
+        this.bytesAt = bytes;
         this.drawAnswers();
     }
 
     private drawConnection(): void {
         const { connection, market } = this;
-        const isLost = connection.state === "lost" || (connection.state === "open" && !market.isCurrent && market.time > 0);
+        const isLost = connection.state === "lost" || (!market.isCurrent && market.time > 0);
         const state = isLost ? "lost" : market.isCurrent ? "live" : "connecting";
         setText(byId("connection"), state);
         setClass(byId("connection"), `pill ${state}`);
-        setText(byId("phase"), phases[market.phase] ?? "");
+        setText(byId("phase"), market.phase);
         byId("lost").hidden = !isLost;
         if (isLost) setText(byId("lost-since"), market.time === 0 ? "nothing yet" : `the market of ${timeText(market.time)}`);
         document.body.classList.toggle("stale", isLost);
