@@ -109,6 +109,10 @@ void fix_market_data_server::flush() noexcept {
     if (distribution_.has_work()) work_.set();
 }
 
+void fix_market_data_server::keep_up() noexcept {
+    if (is_serving_) distribution_.catch_up();
+}
+
 void fix_market_data_server::close() noexcept {
     if (is_serving_) {
         distribution_.catch_up();

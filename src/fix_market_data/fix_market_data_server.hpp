@@ -49,6 +49,8 @@ class fix_market_data_server final : public market_data::feed_follower {
     [[nodiscard]] io::task<void> serve(io::tcp_acceptor acceptor);
 
     void flush() noexcept override;
+    /// Reads the log; clients are written to later, between two commands.
+    void keep_up() noexcept override;
     /// Every client gets a Logout.
     void close() noexcept override;
 

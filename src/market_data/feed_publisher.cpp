@@ -15,7 +15,10 @@ namespace corro::market_data {
 namespace soup = wire::soup_bin_tcp;
 
 feed_publisher::feed_publisher(const feed_options& options, std::span<const domain::instrument> instruments)
-    : image_(instruments, options.hash_key), log_(options.feed_log_bytes, options.touch) {}
+    : image_(instruments, options.hash_key),
+      log_(options.feed_log_bytes, options.touch),
+      keep_up_interval_(std::min(keep_up_bytes, log_.capacity_bytes() / keep_up_divisor)),
+      keep_up_at_(keep_up_interval_) {}
 
 void feed_publisher::follow(feed_follower& what) {
     CORRO_ASSERT(!is_closed_, "a closed feed cannot be followed");
@@ -42,6 +45,13 @@ void feed_publisher::publish(const domain::event& event) noexcept {
     log_.commit(header.size() + size);
     ++statistics_.messages;
     statistics_.bytes += header.size() + size;
+    if (log_.end_position() >= keep_up_at_) [[unlikely]]
+        keep_up();
+}
+
+void feed_publisher::keep_up() noexcept {
+    for (feed_follower* each : followers_) each->keep_up();
+    keep_up_at_ = log_.end_position() + keep_up_interval_;
 }
 
 void feed_publisher::close() noexcept {

@@ -1,7 +1,8 @@
 // The publisher of a feed: numbers the venue's public events, encodes each once into the feed log, and keeps the books.
 //
 // The feed is one sequence of messages; the framing of SoupBinTCP gives every message its number. What sends them
-// follows the log: add it with `follow`.
+// follows the log: add it with `follow`. Followers send when a batch of events is complete (`flush`). A batch that is
+// larger than the log does not outrun them: `publish` has them keep up.
 //
 // Threads: one context's. Limits: market_data/limits.hpp.
 // Cost:    per event one encoding and one update of a book; per batch one call of each follower.
@@ -69,7 +70,8 @@ class feed_publisher {
     /// instruments. @pre Nothing was published yet (asserted).
     [[nodiscard]] bool load(base::byte_source& source);
 
-    /// Appends a public event to the feed; a definition adds its instrument here too.
+    /// Appends a public event to the feed; a definition adds its instrument here too. When a part of the log was filled
+    /// since the last `flush`, the followers keep up.
     /// @pre The event is public, does not contradict the ones before it, and does not come after `close` (all
     /// asserted).
     void publish(const domain::event& event) noexcept;
@@ -82,6 +84,7 @@ class feed_publisher {
     /// Lets the followers send the published messages. To be called once per batch of events.
     void flush() noexcept {
         for (feed_follower* each : followers_) each->flush();
+        keep_up_at_ = log_.end_position() + keep_up_interval_;
     }
     /// Ends the feed, and closes the followers. Further calls change nothing.
     void close() noexcept;
@@ -95,8 +98,12 @@ class feed_publisher {
     [[nodiscard]] const feed_statistics& statistics() const noexcept { return statistics_; }
 
  private:
+    void keep_up() noexcept;
+
     market_image image_;
     feed_log log_;
+    std::uint64_t keep_up_interval_;  ///< bytes of the log
+    std::uint64_t keep_up_at_;        ///< in the log: where the followers keep up next
     std::vector<feed_follower*> followers_;
     feed_statistics statistics_;
     bool is_closed_ = false;

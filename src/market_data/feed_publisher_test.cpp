@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -30,18 +31,28 @@ class copying_follower final : public feed_follower {
 
     void flush() noexcept override {
         ++flushes;
-        for (auto some = log_.bytes_from(position_, 1000); !some.empty(); some = log_.bytes_from(position_, 1000)) {
-            bytes.insert(bytes.end(), some.begin(), some.end());
-            position_ += some.size();
-        }
+        copy();
+    }
+    void keep_up() noexcept override {
+        ++keep_ups;
+        longest_step = std::max(longest_step, log_.end_position() - position_);
+        copy();
     }
     void close() noexcept override { ++closings; }
 
     std::vector<std::byte> bytes;
     int flushes = 0;
+    int keep_ups = 0;
     int closings = 0;
+    std::uint64_t longest_step = 0;  ///< of a keep_up, in bytes
 
  private:
+    void copy() {
+        for (auto some = log_.bytes_from(position_, 1000); !some.empty(); some = log_.bytes_from(position_, 1000)) {
+            bytes.insert(bytes.end(), some.begin(), some.end());
+            position_ += some.size();
+        }
+    }
     const feed_log& log_;
     std::uint64_t position_;
 };
@@ -73,6 +84,31 @@ TEST(feed_publisher, gives_every_follower_the_same_messages_from_which_the_books
         EXPECT_EQ(market.feed.statistics().messages, market.public_events);
         EXPECT_EQ(market.feed.statistics().bytes, from_the_start.bytes.size());
     }
+}
+
+TEST(feed_publisher, a_turn_that_publishes_many_times_the_log_outruns_no_follower) {
+    feed_options options;
+    options.feed_log_bytes = 65'536;
+    test_market market(base::test_seed(), options);
+    copying_follower copies(market.feed.log());
+    market.feed.follow(copies);
+    market.trade(10);
+    EXPECT_EQ(copies.keep_ups, 0) << "a small turn is sent when it ends";
+    const std::size_t before = copies.bytes.size();
+    const int flushes = copies.flushes;
+    market.trade(20'000);
+    ASSERT_GT(copies.bytes.size() - before, 8 * market.feed.log().capacity_bytes()) << "the turn is too small to test";
+    EXPECT_EQ(copies.flushes, flushes + 1);
+    EXPECT_GT(copies.keep_ups, 8);
+    EXPECT_LE(copies.longest_step, market.feed.log().capacity_bytes() / keep_up_divisor + feed_log::message_bytes_max);
+    EXPECT_EQ(copies.bytes.size(), market.feed.statistics().bytes);
+    market_follower books(market.instruments());
+    ASSERT_TRUE(books.take_feed(copies.bytes));
+    EXPECT_EQ(books.difference(market), "");
+    // The next keep_up counts from the flush.
+    const int keep_ups = copies.keep_ups;
+    market.trade(10);
+    EXPECT_EQ(copies.keep_ups, keep_ups);
 }
 
 TEST(feed_publisher, closes_its_followers_once_and_takes_no_event_afterwards) {

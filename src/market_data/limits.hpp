@@ -26,11 +26,16 @@ inline constexpr std::size_t input_buffer_bytes = 512;
 /// Bytes of the feed that are kept.
 inline constexpr std::size_t feed_log_bytes = 256U * 1024 * 1024;
 
-/// The smallest configurable size: the messages of one batch of commands must fit the log.
+/// The smallest configurable size: the messages of ordinary batches of commands fit the log.
 inline constexpr std::size_t feed_log_bytes_min = 1024U * 1024;
 
 /// Bytes of the ring in which subscribers through shared memory read the feed: some hundred thousand messages.
 inline constexpr std::size_t feed_broadcast_bytes = 16U * 1024 * 1024;
+
+/// A turn of the venue may publish more than the log or the ring keeps. After this many bytes of one turn, or the given
+/// part of the log if that is less, the followers of the feed take what they have not taken yet.
+inline constexpr std::size_t keep_up_bytes = 1024U * 1024;
+inline constexpr std::size_t keep_up_divisor = 8;
 
 /// The parts of the log: a subscriber may begin up to the first one back, and is disconnected when its lag exceeds
 /// the second. The first is smaller, so that no subscriber is admitted only to be disconnected; the second leaves
@@ -62,6 +67,7 @@ inline constexpr std::chrono::milliseconds conflation_interval{100};
 inline constexpr std::chrono::milliseconds farewell_timeout{1'000};
 
 static_assert(send_bytes_max * 4 <= feed_log_bytes_min, "the largest send is small compared with the allowed lag");
+static_assert(keep_up_bytes * 4 <= feed_broadcast_bytes, "what is copied at once is a small part of the ring");
 static_assert(lag_max_divisor < join_lag_divisor * lag_max_numerator,
               "a subscriber that may begin is not too far behind");
 

@@ -85,6 +85,8 @@ class line_publisher final : public feed_follower {
 
     /// Starts sending the published messages. To be called once per batch of events.
     void flush() noexcept override { more_.set(); }
+    /// Nothing: sending waits. What the log overwrites within one turn is skipped, and receivers join again.
+    void keep_up() noexcept override {}
 
     /// Skips the messages that are already in the log: an earlier run of the venue has sent them. Receivers can request
     /// them.

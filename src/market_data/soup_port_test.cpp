@@ -40,6 +40,7 @@ struct market_on_pipes final : feed_follower {
         market.feed.follow(*this);
     }
     void flush() noexcept override { feed.flush(); }
+    void keep_up() noexcept override { feed.keep_up(); }
     void close() noexcept override {
         registry.close();
         feed_port.close();

@@ -68,6 +68,10 @@ void subscriber_server::flush() noexcept {
     ports_->feed.flush();
 }
 
+void subscriber_server::keep_up() noexcept {
+    ports_->feed.keep_up();
+}
+
 void subscriber_server::close() noexcept {
     ports_->feed.close();
     registry_.close();

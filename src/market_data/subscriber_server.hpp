@@ -58,6 +58,8 @@ class subscriber_server final : public feed_follower {
 
     /// Starts sending the published messages. Cuts subscribers that are too far behind.
     void flush() noexcept override;
+    /// Copies into the broadcast, and sends as much as each waiting subscriber takes at once.
+    void keep_up() noexcept override;
     void close() noexcept override;
 
     [[nodiscard]] const subscriber_statistics& statistics() const noexcept { return registry_.statistics(); }

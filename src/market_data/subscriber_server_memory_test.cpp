@@ -25,11 +25,16 @@ using testing::follower;
 using testing::raw_subscriber;
 using testing::stream_subscriber;
 using testing::test_exchange;
+using testing::test_feed_options;
 namespace soup = wire::soup_bin_tcp;
 using memory_subscriber = stream_subscriber<io::shm_stream>;
 
 class subscriber_server_memory : public ::testing::Test {
  protected:
+    subscriber_server_memory() = default;
+    subscriber_server_memory(std::uint64_t seed, const test_feed_options& options, std::uint32_t orders_max)
+        : exchange_(seed, options, orders_max) {}
+
     /// Has the exchange serve its feed through memory too.
     void serve(std::size_t broadcast_bytes) {
         auto made = io::shm_broadcast::make(broadcast_bytes, exchange_.feed.log().end_position());
@@ -132,6 +137,72 @@ TEST_F(subscriber_server_memory, a_subscriber_that_stops_reading_is_overrun_and_
         EXPECT_TRUE(f.difference(*x).empty());
         other->stream.close();
         co_await leave(x, std::move(s));
+    });
+}
+
+/// An exchange whose log is small compared with one sweep of all its orders.
+class subscriber_server_sweep : public subscriber_server_memory {
+ protected:
+    static constexpr std::uint32_t orders_count = 4'000;
+
+    subscriber_server_sweep() : subscriber_server_memory(plain_seed(), small_log(), orders_count + 100) {}
+
+    /// One command that trades with every order.
+    static void sweep(test_exchange* x) {
+        domain::command c;
+        c.sequence = domain::sequence_number{orders_count + 1};
+        c.instrument = x->instruments().front().id;
+        c.client_order = domain::client_order_id{1};
+        c.terms.order.side = domain::side::sell;
+        c.enter_order().price = domain::price_ticks{-1'000'000'000};
+        c.enter_order().quantity = domain::quantity_lots{orders_count};
+        x->venue.apply(c);
+    }
+
+ private:
+    /// Of a market whose first instrument trades by price and time, without bands and halts.
+    static std::uint64_t plain_seed() {
+        for (std::uint64_t seed = base::test_seed();; ++seed) {
+            const domain::instrument i = facility::testing::command_generator(seed).profile().instruments.front();
+            const bool is_plain = i.price_high.value - i.price_low.value >= domain::price_ticks_max &&
+                                  i.dynamic_band == 0 && i.breaker_move == 0 && i.volatility_auction == 0 &&
+                                  i.order_quantity_max.value >= orders_count && !i.implied &&
+                                  i.allocation.algorithm == domain::match_algorithm::fifo;
+            if (is_plain) return seed;
+        }
+    }
+    static test_feed_options small_log() {
+        test_feed_options options;
+        options.feed_log_bytes = 65'536;
+        return options;
+    }
+};
+
+TEST_F(subscriber_server_sweep, one_command_that_publishes_many_times_the_log_outruns_no_subscriber) {
+    serve(4U << 20U);
+    run([](test_exchange* x, subscriber_server_memory* test) -> io::task<> {
+        x->fill(orders_count);
+        follower by_memory;
+        follower by_tcp;
+        CORRO_REQUIRE(co_await take_snapshot(x, &by_memory));
+        CORRO_REQUIRE(co_await take_snapshot(x, &by_tcp));
+        auto memory = co_await subscribe(test, by_memory.last_sequence + 1);
+        auto tcp = co_await raw_subscriber::connect(x->feed_port);
+        CORRO_REQUIRE(memory != nullptr && tcp != nullptr);
+        CORRO_REQUIRE(co_await tcp->log_in(by_tcp.last_sequence + 1));
+        (void)co_await io::sleep_for(1ms);  // both wait for messages
+        const std::uint64_t before = x->feed.statistics().bytes;
+        sweep(x);
+        EXPECT_GT(x->feed.statistics().bytes - before, 8 * x->feed.log().capacity_bytes());
+        EXPECT_EQ(x->venue.open_orders_count(), 0U);
+        x->feed.flush();
+        CORRO_REQUIRE(co_await by_memory.follow(memory.get(), x->feed.next_sequence() - 1));
+        EXPECT_TRUE(by_memory.difference(*x).empty());
+        CORRO_REQUIRE(co_await by_tcp.follow(tcp.get(), x->feed.next_sequence() - 1));
+        EXPECT_TRUE(by_tcp.difference(*x).empty());
+        EXPECT_EQ(x->ports.statistics().slow_cut, 0U);
+        tcp->stream.close();
+        co_await leave(x, std::move(memory));
     });
 }
 

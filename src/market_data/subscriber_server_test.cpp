@@ -13,6 +13,7 @@
 
 #include "base/random.hpp"
 #include "base/test_seed.hpp"
+#include "io/net/socket_options.hpp"
 #include "market_data/test_feed.hpp"
 
 namespace corro::market_data {
@@ -403,8 +404,10 @@ TEST(subscriber_server, cuts_off_who_waits_when_one_turn_adds_more_than_the_log_
         const subscriber_pointer waiting = co_await subscribe(x, 0);
         CORRO_REQUIRE(waiting != nullptr);
         const std::uint64_t begin = x->feed.log().end_position();
-        // It has everything, so that no flush finds it slow; then it is a whole log behind.
-        x->trade(100'000);
+        // It has everything, so that no flush finds it slow; then its connection is full, and it is a whole log behind.
+        EXPECT_FALSE(waiting->stream.set_option(io::receive_buffer(4'096)));
+        while (x->feed.log().end_position() - begin < 8 * x->feed.log().capacity_bytes()) x->execute(10'000);
+        x->feed.flush();
         CORRO_REQUIRE(!x->feed.log().has(begin));
         EXPECT_EQ(x->ports.statistics().slow_cut, 0U);
         while (x->ports.statistics().subscribers_now != 0) CORRO_REQUIRE(!co_await io::sleep_for(1ms));

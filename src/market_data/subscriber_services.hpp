@@ -19,6 +19,7 @@
 #include "io/loop/timer.hpp"
 #include "io/net/admission.hpp"
 #include "io/net/endpoint.hpp"
+#include "io/net/socket.hpp"
 #include "io/net/stream.hpp"
 #include "io/result.hpp"
 #include "io/shm/shm_broadcast.hpp"
@@ -53,6 +54,7 @@ class feed_service {
             : service_(service), who_(session), work_(session.work()), reader_(service.publisher_.log()) {
             using transport = std::remove_cvref_t<decltype(session.stream())>;
             if constexpr (std::same_as<transport, io::shm_stream>) memory_ = &session.stream();
+            if constexpr (std::derived_from<transport, io::stream_socket>) socket_ = &session.stream();
         }
         subscription(const subscription&) = delete;
         subscription& operator=(const subscription&) = delete;
@@ -66,9 +68,10 @@ class feed_service {
         subscriber& who_;
         io::auto_event& work_;
         feed_reader reader_;
-        io::shm_stream* memory_ = nullptr;  ///< its stream, if it is one through shared memory
-        bool is_idle_ = false;              ///< whether it waits for messages
-        bool is_following_ = false;         ///< whether it reads the broadcast
+        io::shm_stream* memory_ = nullptr;     ///< its stream, if it is one through shared memory
+        io::stream_socket* socket_ = nullptr;  ///< its stream, if it is a socket
+        bool is_idle_ = false;                 ///< whether it waits for messages, and so writes nothing
+        bool is_following_ = false;            ///< whether it reads the broadcast
     };
 
     /// Both outlive the service.
@@ -97,7 +100,7 @@ class feed_service {
                 continue;
             }
             // flush() cuts a subscriber that falls too far behind, unless one turn of the venue adds more than the log
-            // has room for.
+            // and its connection have room for.
             if (s->reader_.is_lost()) {
                 registry_.cut_slow(s->who_, s->reader_.lag_bytes());
                 co_return;
@@ -116,6 +119,7 @@ class feed_service {
                 }
                 s->is_idle_ = true;
                 const std::error_code stopped = co_await s->work_.wait();
+                s->is_idle_ = false;
                 if (stopped) co_return;
                 continue;
             }
@@ -153,6 +157,18 @@ class feed_service {
             }
         }
     }
+    /// Within a turn that may add more than the log keeps: copies into the broadcast, and writes what the connections
+    /// of waiting subscribers take at once.
+    void keep_up() noexcept {
+        if (broadcast_ != nullptr) broadcast();
+        for (subscription* s : started_) {
+            if (s->is_following_) {
+                if (s->memory_->is_open()) s->memory_->wake();
+            } else if (s->is_idle_ && s->socket_ != nullptr && s->who_.is_active()) {
+                write_now(*s);
+            }
+        }
+    }
     /// The log is complete.
     void close() noexcept {
         if (broadcast_ == nullptr) return;
@@ -167,6 +183,16 @@ class feed_service {
         const feed_log& log = publisher_.log();
         while (broadcast_->position() != log.end_position()) {
             broadcast_->write(log.bytes_from(broadcast_->position(), send_bytes_max));
+        }
+    }
+    /// A connection that takes nothing, or has failed, is left to the subscriber's own task.
+    static void write_now(subscription& s) noexcept {
+        while (!s.reader_.is_lost()) {
+            const std::span<const std::byte> bytes = s.reader_.unsent();
+            if (bytes.empty()) return;
+            const io::io_result written = s.socket_->try_write(bytes);
+            s.reader_.sent(written.bytes);
+            if (written.bytes == 0) return;
         }
     }
 

@@ -96,13 +96,17 @@ class test_market : facility::event_consumer {
     /// Executes random commands, then flushes once, like the node. None of them settles an instrument, so that the
     /// market stays active.
     void trade(int commands_count) {
+        execute(commands_count);
+        feed.flush();
+    }
+    /// The same as a part of a turn: without the flush.
+    void execute(int commands_count) {
         for (int i = 0; i < commands_count;) {
             const domain::command c = generator.next();
             if (c.kind == domain::command_kind::settle_instrument) continue;
             venue.apply(c);
             ++i;
         }
-        feed.flush();
     }
 
     /// Enters orders that rest in the first book, far from the generator's prices.

@@ -216,11 +216,6 @@ void read_market_data(table_reader& r, bool has_partitions, configuration& c) {
     c.snapshot_listen = r.address("snapshot_listen", c.snapshot_listen);
     c.feed_log_bytes =
         r.number("feed_log_bytes", c.feed_log_bytes, market_data::feed_log_bytes_min, std::uint64_t{1} << 36U);
-    // The ring is filled from the log once in a turn of the venue.
-    if (!c.feed_shm_listen.empty() && c.feed_log_bytes < market_data::feed_broadcast_bytes * 4) {
-        r.fail("feed_log_bytes",
-               fmt::format("must be at least {} with shm_listen", market_data::feed_broadcast_bytes * 4));
-    }
     c.lines = r.addresses("lines", market_data::lines_max);
     c.retransmission_listen = r.address("retransmission_listen", c.retransmission_listen);
     c.retransmit_beyond_local_network = r.flag("retransmit_beyond_local_network", false);
