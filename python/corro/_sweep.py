@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import queue
@@ -62,6 +63,7 @@ def sweep(
     until: Duration | None = None,
     jobs: SupportsIndex | None = None,
     progress: Progress | None = None,
+    folder: str | os.PathLike[str] | None = None,
 ) -> list[Result]:
     """Runs a scenario once for each seed, each in a process.
 
@@ -77,14 +79,20 @@ def sweep(
         Processes at a time; one for each processor if left out.
     progress
         Called after each run with how many are done, and how many there are.
+    folder
+        Keeps each result there as soon as it is known, so that the same call continues after an interruption, and more seeds
+        cost only themselves. A folder belongs to one scenario, one `until` and one version.
 
     Returns
     -------
     list of Result
         In the order of the seeds, whatever the number of processes.
     """
-    what = scenario(source)
-    return _run_all([(what, seed) for seed in _seeds(seeds, 1)], until, _jobs(jobs), progress)
+    what, chosen, processes = scenario(source), _seeds(seeds, 1), _jobs(jobs)
+    if folder is None:
+        return _run_all([(what, seed) for seed in chosen], until, processes, progress)
+    with _Kept(Path(folder), what, until) as kept:
+        return _run_missing(what, chosen, until, processes, progress, kept)
 
 
 def compare(
@@ -95,6 +103,7 @@ def compare(
     until: Duration | None = None,
     jobs: SupportsIndex | None = None,
     progress: Progress | None = None,
+    folder: str | os.PathLike[str] | None = None,
 ) -> Comparison:
     """In which metrics two designs differ: pairs of runs with the same seed, as ``corro market compare`` does it.
 
@@ -104,8 +113,8 @@ def compare(
         TOML files, dictionaries, or `Scenario` objects.
     seeds
         Two at least; more find smaller differences.
-    until, jobs, progress
-        As for `sweep`.
+    until, jobs, progress, folder
+        As for `sweep`; the folder gets one of each design, `a` and `b`.
 
     Examples
     --------
@@ -115,8 +124,15 @@ def compare(
     """
     first, second = scenario(a), scenario(b)
     chosen = _seeds(seeds, 2)
-    runs = [(which, seed) for which in (first, second) for seed in chosen]
-    results = _run_all(runs, until, _jobs(jobs), progress)
+    processes = _jobs(jobs)
+    if folder is None:
+        runs = [(which, seed) for which in (first, second) for seed in chosen]
+        results = _run_all(runs, until, processes, progress)
+    else:
+        results = []
+        for which, name in ((first, "a"), (second, "b")):
+            with _Kept(Path(folder) / name, which, until) as kept:
+                results += _run_missing(which, chosen, until, processes, progress, kept)
     of_a, of_b = results[: len(chosen)], results[len(chosen) :]
     names = [name for name in of_a[0].metrics if all(name in each.metrics for each in results)]
     rows = _corro.compare_metrics(
@@ -129,6 +145,61 @@ def compare(
     for place, title in enumerate(titles, start=1):
         columns.append((title, "number", np.array([row[place] for row in rows], dtype=np.float64), []))
     return Comparison(of_a, of_b, Frame(_corro.columns_of(columns)))
+
+
+class _Kept:
+    """The results of one scenario in a folder: ``sweep.json`` says of what, ``results.jsonl`` has a line for each seed."""
+
+    def __init__(self, folder: Path, what: Scenario, until: Duration | None) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.known: dict[int, Result] = {}
+        described = {
+            "scenario": what.text,
+            "until_ns": None if until is None else duration_ns("until", until),
+            "version": _corro.version,
+        }
+        manifest, lines = folder / "sweep.json", folder / "results.jsonl"
+        if manifest.exists():
+            before = json.loads(manifest.read_text(encoding="utf-8"))
+            other = [key for key, value in described.items() if before.get(key) != value]
+            if other:
+                raise ValueError(f"{folder}: holds a sweep of another {' and '.join(other)}; give another folder")
+        else:
+            manifest.write_text(json.dumps(described), encoding="utf-8")
+        whole = 0
+        if lines.exists():
+            for line in lines.read_bytes().splitlines(keepends=True):
+                if not line.endswith(b"\n"):
+                    break  # an interruption cut it
+                fields = json.loads(line)
+                result = Result(**{**fields, "time": np.timedelta64(fields["time"], "ns")})
+                self.known[result.seed] = result
+                whole += len(line)
+            os.truncate(lines, whole)
+        self._file = lines.open("a", encoding="utf-8")
+
+    def __enter__(self) -> _Kept:
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self._file.close()
+
+    def add(self, result: Result) -> None:
+        fields = {**vars(result), "time": int(result.time.astype(np.int64))}
+        self._file.write(json.dumps(fields) + "\n")
+        self._file.flush()
+        self.known[result.seed] = result
+
+
+def _run_missing(
+    what: Scenario, seeds: list[int], until: Duration | None, jobs: int, progress: Progress | None, kept: _Kept
+) -> list[Result]:
+    missing = [seed for seed in seeds if seed not in kept.known]
+    before = len(seeds) - len(missing)
+    shifted = None if progress is None else lambda done, count: progress(before + done, before + count)
+    if missing:
+        _run_all([(what, seed) for seed in missing], until, jobs, shifted, kept.add)
+    return [kept.known[seed] for seed in seeds]
 
 
 def _seeds(seeds: Iterable[SupportsIndex], least: int) -> list[int]:
@@ -191,7 +262,11 @@ class _Worker:
 
 
 def _run_all(
-    runs: list[tuple[Scenario, int]], until: Duration | None, jobs: int, progress: Progress | None
+    runs: list[tuple[Scenario, int]],
+    until: Duration | None,
+    jobs: int,
+    progress: Progress | None,
+    keep: Callable[[Result], None] | None = None,
 ) -> list[Result]:
     until_ns = None if until is None else duration_ns("until", until)
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
@@ -223,6 +298,8 @@ def _run_all(
             if isinstance(answer, BaseException):
                 raise answer
             results[place] = answer
+            if keep is not None:
+                keep(answer)
             if progress is not None:
                 progress(done, len(runs))
         is_done = True

@@ -4,19 +4,22 @@
 >>> env = gymnasium.make("corro/MarketMaking-v0", scenario="config/markets/calm.toml", beside="makers")
 >>> observation, info = env.reset(seed=1)
 >>> observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+
+`MarketMaking` quotes both sides, `Execution` works a large order, `OptionQuoting` quotes several instruments, such as the
+options of a chain. `corro.zoo` has markets with several learners.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any, SupportsFloat
 
 import numpy as np
 import numpy.typing as npt
 
 from corro._arguments import Duration, count_argument, duration_ns
-from corro._market import Market, Scenario, ScenarioLike, scenario
-from corro._seat import Quote, Seat
+from corro._maker import MAKER_SIZE, Maker, MakerRules, rules_of
+from corro._market import Market, ScenarioLike, scenario
+from corro._seat import Seat
 
 try:
     import gymnasium
@@ -27,11 +30,56 @@ except ImportError as e:
 Observation = npt.NDArray[np.float32]
 Action = npt.NDArray[np.float32]
 
-_SPREAD_TICKS = 20.0  # what the observation shows as 1
-_MOVE_TICKS = 10.0
+
+class _OnMarket(gymnasium.Env[Observation, Action]):
+    """An episode is a market; one seat of it acts."""
+
+    def __init__(self, source: ScenarioLike, beside: str | None, interval: Duration) -> None:
+        self._scenario = scenario(source)
+        self._beside = beside
+        self._interval = duration_ns("interval", interval)
+        if self._interval == 0:
+            raise ValueError(f"interval={interval!r}: a step needs time; give a duration above 0")
+        self._duration = int(self._scenario.duration.astype(np.int64))
+        self._market: Market | None = None
+
+    @property
+    def market(self) -> Market:
+        """The market of this episode, for looking at; none before the first reset."""
+        if self._market is None:
+            raise RuntimeError("call reset first: it makes the market")
+        return self._market
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begins another market. Without a seed, the market's seed comes from the environment's random numbers.
+
+        Parameters
+        ----------
+        seed
+            Of the environment, and so of the markets from here on.
+        options
+            None are known.
+        """
+        super().reset(seed=seed)
+        market_seed = int(self.np_random.integers(2**63))
+        self._market = Market(self._scenario, seed=market_seed, record=(), seats={"maker": self._beside})
+        self._pass_time()
+        return self._begin(self._market.seat("maker")), {"seed": market_seed}
+
+    def _begin(self, seat: Seat) -> Observation:
+        raise NotImplementedError
+
+    def _pass_time(self) -> None:
+        market = self.market
+        market._native.run(market._native.now_ns() + self._interval)
+
+    def _left(self) -> float:
+        return max(0.0, 1 - self.market._native.now_ns() / self._duration)
 
 
-class MarketMaking(gymnasium.Env[Observation, Action]):
+class MarketMaking(_OnMarket):
     """Quotes both sides of one instrument, in steps of the market's time.
 
     At each step the quotes of the step before are cancelled, and new ones are sent at the distances from the middle that
@@ -85,59 +133,17 @@ class MarketMaking(gymnasium.Env[Observation, Action]):
         position_lots: int = 20,
         risk_aversion: float = 0.1,
     ) -> None:
-        self._scenario = _scenario(scenario)
-        names = [each.name for each in self._scenario.instruments]
-        if instrument is None and len(names) != 1:
-            raise ValueError(f"the scenario has several instruments; give one as instrument=, of: {', '.join(names)}")
-        if instrument is not None and instrument not in names:
-            raise ValueError(f'no instrument "{instrument}"; the scenario has: {", ".join(names)}')
-        self._rules = next(each for each in self._scenario.instruments if instrument in (None, each.name))
-        self._beside = beside
-        self._interval = duration_ns("interval", interval)
-        if self._interval == 0:
-            raise ValueError(f"interval={interval!r}: a step needs time; give a duration above 0")
-        self._lots = count_argument("lots", lots)
-        self._distance = count_argument("distance_ticks", distance_ticks)
-        self._limit = count_argument("position_lots", position_lots)
-        if not risk_aversion >= 0:
-            raise ValueError(f"risk_aversion={risk_aversion!r}: 0 or more")
-        self._risk_aversion = risk_aversion
-        self._duration = int(self._scenario.duration.astype(np.int64))
-        self.observation_space = spaces.Box(-1.0, 1.0, (6,), np.float32)
+        super().__init__(scenario, beside, interval)
+        self._rules = MakerRules(
+            rules_of(self._scenario, instrument), lots, distance_ticks, position_lots, risk_aversion
+        )
+        self.observation_space = spaces.Box(-1.0, 1.0, (MAKER_SIZE,), np.float32)
         self.action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
-        self._market: Market | None = None
-        self._me: Seat
-        self._value = 0.0
-        self._middle = math.nan
+        self._maker: Maker
 
-    @property
-    def market(self) -> Market:
-        """The market of this episode, for looking at; none before the first reset."""
-        if self._market is None:
-            raise RuntimeError("call reset first: it makes the market")
-        return self._market
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
-        """Begins another market. Without a seed, the market's seed comes from the environment's random numbers.
-
-        Parameters
-        ----------
-        seed
-            Of the environment, and so of the markets from here on.
-        options
-            None are known.
-        """
-        super().reset(seed=seed)
-        market_seed = int(self.np_random.integers(2**63))
-        self._market = Market(self._scenario, seed=market_seed, record=(), seats={"maker": self._beside})
-        self._me = self._market.seat("maker")
-        self._market.step(self._interval / 1e9)
-        quote = self._quote()
-        self._middle = quote.mid
-        self._value = 0.0
-        return self._observe(quote, 0.0), {"seed": market_seed}
+    def _begin(self, seat: Seat) -> Observation:
+        self._maker = Maker(seat, self._rules)
+        return self._maker.observe(self._left())
 
     def step(self, action: Action) -> tuple[Observation, SupportsFloat, bool, bool, dict[str, Any]]:
         """Quotes, and lets the interval pass.
@@ -148,89 +154,227 @@ class MarketMaking(gymnasium.Env[Observation, Action]):
             Two numbers from -1 to 1: the distances of bid and ask from the middle.
         """
         market = self.market
-        distances = (np.clip(np.asarray(action, dtype=np.float64), -1, 1) + 1) / 2 * self._distance
-        self._me.cancel_all(self._rules.name)
-        self._send_quotes(float(distances[0]), float(distances[1]))
-        market.step(self._interval / 1e9)
-        quote = self._quote()
-        position = self._position()
-        before, self._value = self._value, self._value_of(quote, position)
-        part = position / self._limit
-        reward = self._value - before - self._risk_aversion * part * part
-        change = 0.0 if math.isnan(quote.mid) or math.isnan(self._middle) else (quote.mid - self._middle) / self._tick
-        if not math.isnan(quote.mid):
-            self._middle = quote.mid
-        info = {"position": position, "value_ticks": self._value, "middle": quote.mid}
-        return self._observe(quote, change), reward, market.is_over, False, info
+        self._maker.act(action)
+        self._pass_time()
+        reward = self._maker.reward()
+        return self._maker.observe(self._left()), reward, market.is_over, False, self._maker.info
 
-    @property
-    def _tick(self) -> float:
-        return self._rules.tick_size
 
-    def _quote(self) -> Quote:
-        return self._me.quote(self._rules.name)
+class Execution(_OnMarket):
+    """Buys or sells a quantity until the end, in steps of the market's time, as cheaply as it can.
 
-    def _position(self) -> int:
-        """In lots."""
-        return self._me.position(self._rules.name) // self._rules.lot_size
+    At each step the open orders are cancelled, and two new ones are sent: one at market, one that rests at the best price of
+    its own side. What is left at the end is not traded; it is charged.
 
-    def _value_of(self, quote: Quote, position: int) -> float:
-        """Cash and marked position, in ticks of one lot."""
-        price = quote.mid if not math.isnan(quote.mid) else self._middle
-        marked = 0.0 if position == 0 or math.isnan(price) else position * price / self._tick
-        cash = self._me._native.seat_cash(self._me._index, self._rules.name)
-        return cash / (self._tick * self._rules.lot_size) + marked
+    Parameters
+    ----------
+    scenario
+        The market; its duration is that of an episode.
+    quantity
+        What is to be traded, in lots; negative to sell.
+    beside, instrument, interval
+        As for `MarketMaking`.
+    clip_lots
+        The largest quantity of an order.
+    penalty_ticks
+        For each lot that is left at the end.
 
-    def _send_quotes(self, bid_ticks: float, ask_ticks: float) -> None:
-        if math.isnan(self._middle):
-            return
-        position = self._position()
-        middle = self._middle / self._tick
-        # Outwards, so that quotes of distance 0 do not cross each other.
-        bid = math.floor(middle - bid_ticks)
-        ask = math.ceil(middle + ask_ticks)
-        if bid == ask:
-            bid -= 1
-        units = self._lots * self._rules.lot_size
-        if position + self._lots <= self._limit:
-            self._send(True, units, bid)
-        if position - self._lots >= -self._limit:
-            self._send(False, units, ask)
+    Observation
+    -----------
+    Six numbers from -1 to 1: the part that is left; the part of the time that is left; the spread (20 ticks and more are 1);
+    the imbalance of the best quantities; the cost so far (20 ticks a lot and more are 1); whether the market has both sides.
 
-    def _send(self, is_buy: bool, units: int, ticks: int) -> None:
-        price = round(ticks * self._tick, 9)
-        try:
-            if is_buy:
-                self._me.buy(units, price, instrument=self._rules.name)
-            else:
-                self._me.sell(units, price, instrument=self._rules.name)
-        except ValueError:
-            # Beyond the prices that the instrument accepts: no quote there.
-            pass
+    Action
+    ------
+    Two numbers from -1 to 1, for the order at market and the one that rests: -1 is none, 1 is `clip_lots`.
 
-    def _observe(self, quote: Quote, change_ticks: float) -> Observation:
-        has_both = not math.isnan(quote.mid)
+    Reward
+    ------
+    Less the cost against the middle at the beginning, in ticks of one lot, for what was traded in the step.
+    """
+
+    metadata = {"render_modes": []}
+
+    def __init__(
+        self,
+        scenario: ScenarioLike,
+        *,
+        quantity: int = 50,
+        beside: str | None = None,
+        instrument: str | None = None,
+        interval: Duration = "1s",
+        clip_lots: int = 10,
+        penalty_ticks: float = 20.0,
+    ) -> None:
+        super().__init__(scenario, beside, interval)
+        self._instrument = rules_of(self._scenario, instrument)
+        if not isinstance(quantity, int) or quantity == 0:
+            raise ValueError(f"quantity={quantity!r}: lots to buy; negative to sell")
+        self._sign = 1 if quantity > 0 else -1
+        self._wanted = abs(quantity)
+        self._clip = count_argument("clip_lots", clip_lots)
+        if not penalty_ticks >= 0:
+            raise ValueError(f"penalty_ticks={penalty_ticks!r}: 0 or more")
+        self._penalty = penalty_ticks
+        self.observation_space = spaces.Box(-1.0, 1.0, (6,), np.float32)
+        self.action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
+        self._seat: Seat
+
+    def _begin(self, seat: Seat) -> Observation:
+        self._seat = seat
+        self._arrival = float("nan")
+        self._cost = 0.0
+        self._quote = seat.quote(self._instrument.name)
+        self._note_arrival()
+        return self._observe()
+
+    def step(self, action: Action) -> tuple[Observation, SupportsFloat, bool, bool, dict[str, Any]]:
+        """Sends the two orders, and lets the interval pass.
+
+        Parameters
+        ----------
+        action
+            Two numbers from -1 to 1: the sizes of the order at market and of the one that rests.
+        """
+        market, name, seat = self.market, self._instrument.name, self._seat
+        sizes = np.rint((np.clip(np.asarray(action, dtype=np.float64), -1, 1) + 1) / 2 * self._clip).astype(int)
+        seat.cancel_all(name)
+        # What was sent before may still trade: both orders together stay within what is left.
+        left = self._left_lots()
+        taking = min(int(sizes[0]), left)
+        resting = min(int(sizes[1]), left - taking)
+        units = self._instrument.lot_size
+        send = seat.buy if self._sign > 0 else seat.sell
+        if taking:
+            send(taking * units, instrument=name)
+        price = self._quote.bid if self._sign > 0 else self._quote.ask
+        if resting and price == price:
+            send(resting * units, price, instrument=name)
+        before = self._cost
+        self._pass_time()
+        self._quote = seat.quote(name)
+        self._note_arrival()
+        self._cost = self._cost_now()
+        reward = before - self._cost
+        is_done = self._left_lots() == 0
+        if market.is_over and not is_done:
+            reward -= self._penalty * self._left_lots()
+        info = {"left": self._left_lots(), "cost_ticks": self._cost, "arrival": self._arrival}
+        return self._observe(), reward, is_done or market.is_over, False, info
+
+    def _note_arrival(self) -> None:
+        if self._arrival != self._arrival:
+            self._arrival = self._quote.mid
+
+    def _done_lots(self) -> int:
+        return self._sign * self._seat.position(self._instrument.name) // self._instrument.lot_size
+
+    def _left_lots(self) -> int:
+        return max(0, self._wanted - self._done_lots())
+
+    def _cost_now(self) -> float:
+        """What was paid above the middle at the beginning, in ticks of one lot."""
+        name, rules = self._instrument.name, self._instrument
+        cash = self._seat._native.seat_cash(self._seat._index, name)
+        if cash == 0 and self._done_lots() == 0:
+            return 0.0
+        marked = self._seat.position(name) * self._arrival
+        return -(cash + marked) / (rules.tick_size * rules.lot_size)
+
+    def _observe(self) -> Observation:
+        quote, tick = self._quote, self._instrument.tick_size
+        has_both = quote.mid == quote.mid
         total = quote.bid_quantity + quote.ask_quantity
-        left = 1 - int(self.market.elapsed.astype(np.int64)) / self._duration
-        return np.clip(
-            np.array(
-                [
-                    self._position() / self._limit,
-                    quote.spread / self._tick / _SPREAD_TICKS if has_both else 0,
-                    (quote.bid_quantity - quote.ask_quantity) / total if total else 0,
-                    change_ticks / _MOVE_TICKS,
-                    1 if has_both else -1,
-                    left,
-                ],
-                dtype=np.float32,
-            ),
-            -1,
-            1,
+        done = self._done_lots()
+        values = (
+            self._left_lots() / self._wanted,
+            self._left(),
+            quote.spread / tick / 20 if has_both else 0.0,
+            (quote.bid_quantity - quote.ask_quantity) / total if total else 0.0,
+            self._cost / done / 20 if done > 0 else 0.0,
+            1.0 if has_both else -1.0,
         )
+        return np.clip(np.array(values, dtype=np.float32), -1, 1)
 
 
-def _scenario(source: ScenarioLike) -> Scenario:
-    return scenario(source)
+class OptionQuoting(_OnMarket):
+    """Quotes both sides of several instruments from one seat: the options of a chain, or any others.
+
+    Parameters
+    ----------
+    scenario
+        The market; its duration is that of an episode.
+    instruments
+        Their names; all options of the scenario if left out.
+    beside, interval, lots, distance_ticks, position_lots, risk_aversion
+        As for `MarketMaking`, for each instrument.
+
+    Observation
+    -----------
+    For each instrument in turn the six numbers of `MarketMaking`.
+
+    Action
+    ------
+    For each instrument in turn the two numbers of `MarketMaking`.
+
+    Reward
+    ------
+    The sum of those of `MarketMaking`.
+    """
+
+    metadata = {"render_modes": []}
+
+    def __init__(
+        self,
+        scenario: ScenarioLike,
+        *,
+        instruments: list[str] | None = None,
+        beside: str | None = None,
+        interval: Duration = "1s",
+        lots: int = 1,
+        distance_ticks: int = 10,
+        position_lots: int = 20,
+        risk_aversion: float = 0.1,
+    ) -> None:
+        super().__init__(scenario, beside, interval)
+        if instruments is None:
+            instruments = [each.name for each in self._scenario.instruments if each.kind == "option"]
+        if not instruments or isinstance(instruments, str):
+            raise ValueError("instruments: give names; the scenario has no options that could be taken")
+        self._all = [
+            MakerRules(rules_of(self._scenario, each), lots, distance_ticks, position_lots, risk_aversion)
+            for each in instruments
+        ]
+        count = len(self._all)
+        self.observation_space = spaces.Box(-1.0, 1.0, (MAKER_SIZE * count,), np.float32)
+        self.action_space = spaces.Box(-1.0, 1.0, (2 * count,), np.float32)
+        self._makers: list[Maker] = []
+
+    def _begin(self, seat: Seat) -> Observation:
+        self._makers = [Maker(seat, each) for each in self._all]
+        return self._observe()
+
+    def step(self, action: Action) -> tuple[Observation, SupportsFloat, bool, bool, dict[str, Any]]:
+        """Quotes all instruments, and lets the interval pass.
+
+        Parameters
+        ----------
+        action
+            For each instrument two numbers from -1 to 1.
+        """
+        pairs = np.asarray(action, dtype=np.float64).reshape(-1, 2)
+        for maker, pair in zip(self._makers, pairs, strict=True):
+            maker.act(pair)
+        self._pass_time()
+        reward = sum(each.reward() for each in self._makers)
+        info = {each.rules.instrument.name: each.info for each in self._makers}
+        return self._observe(), reward, self.market.is_over, False, info
+
+    def _observe(self) -> Observation:
+        left = self._left()
+        return np.concatenate([each.observe(left) for each in self._makers])
 
 
 gymnasium.register(id="corro/MarketMaking-v0", entry_point="corro.envs:MarketMaking")
+gymnasium.register(id="corro/Execution-v0", entry_point="corro.envs:Execution")
+gymnasium.register(id="corro/OptionQuoting-v0", entry_point="corro.envs:OptionQuoting")

@@ -19,7 +19,7 @@ import sysconfig
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 NEEDED = ["nanobind>=3.0", "numpy>=1.24", "pytest>=7"]
 # Other libraries that take our frames, and the checker of types. The tests that need a missing one skip.
-WANTED = ["pyarrow", "polars", "pandas", "duckdb", "matplotlib", "gymnasium", "mypy"]
+WANTED = ["pyarrow", "polars", "pandas", "duckdb", "matplotlib", "gymnasium", "pettingzoo", "mypy"]
 SKIPPED = 77
 
 

@@ -307,3 +307,35 @@ def test_a_fork_that_cannot_be_is_refused():
                                    ({"event": {"kind": "flood"}}, corro.ConfigurationError, "the fork of scenario from a dictionary.*flood")):
         with pytest.raises(kind, match=message):
             market.fork(**options)
+
+
+def test_a_sweep_in_a_folder_continues_where_it_was_interrupted(tmp_path):
+    expected = corro.sweep(small(), range(5), until="2s", jobs=2)
+    seen = []
+
+    def interrupt(done, count):
+        seen.append((done, count))
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        corro.sweep(small(), range(5), until="2s", jobs=2, progress=interrupt, folder=tmp_path / "kept")
+    with (tmp_path / "kept" / "results.jsonl").open("a") as file:
+        file.write('{"scenario": "cut')
+    seen.clear()
+    again = corro.sweep(small(), range(5), until="2s", jobs=2, folder=tmp_path / "kept",
+                        progress=lambda done, count: seen.append((done, count)))
+    assert again == expected and seen == [(3, 5), (4, 5), (5, 5)]
+    assert corro.sweep(small(), [4, 1], until="2s", folder=tmp_path / "kept") == [expected[4], expected[1]], "nothing runs"
+    for options, message in (({"until": "3s"}, "another until_ns"), ({"source": small(duration="9s"), "until": "2s"}, "another scenario")):
+        with pytest.raises(ValueError, match=message):
+            corro.sweep(**{"source": small(), "seeds": [1], "folder": tmp_path / "kept", **options})
+
+
+def test_a_comparison_in_a_folder_is_the_same(tmp_path):
+    variant = small()
+    variant["agents"][1]["lots"] = 9
+    expected = corro.compare(small(), variant, seeds=[1, 2], until="1s", jobs=1)
+    kept = corro.compare(small(), variant, seeds=[1, 2], until="1s", jobs=1, folder=tmp_path)
+    assert (kept.a, kept.b, kept.metrics) == (expected.a, expected.b, expected.metrics)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a", "b"]

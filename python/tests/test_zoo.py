@@ -1,0 +1,65 @@
+"""Environments of PettingZoo."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from test_market import small
+
+import corro
+
+pytest.importorskip("pettingzoo")
+
+
+def options(**others):
+    return {"makers": 3, "beside": "makers", "interval": "500ms", **others}
+
+
+def short():
+    return small(duration="6s")
+
+
+def test_the_official_checks_pass():
+    import corro.zoo
+    from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about what environments usually have, such as a spec
+        api_test(corro.zoo.env(short(), **options()), num_cycles=60)
+        parallel_api_test(corro.zoo.parallel_env(short(), **options()), num_cycles=60)
+        seed_test(lambda: corro.zoo.env(short(), **options()), num_cycles=20)
+        parallel_seed_test(lambda: corro.zoo.parallel_env(short(), **options()), num_cycles=20)
+
+
+def test_acting_in_turn_and_at_once_is_the_same_market():
+    import corro.zoo
+
+    at_once = corro.zoo.parallel_env(short(), **options())
+    in_turn = corro.zoo.raw_env(short(), **options())
+    generator = np.random.default_rng(3)
+    observations, _ = at_once.reset(seed=7)
+    in_turn.reset(seed=7)
+    total = dict.fromkeys(at_once.possible_agents, 0.0)
+    while at_once.agents:
+        actions = {name: generator.uniform(-1, 1, 2).astype(np.float32) for name in at_once.agents}
+        for name in at_once.agents:
+            assert in_turn.agent_selection == name and np.array_equal(in_turn.observe(name), observations[name])
+            in_turn.step(actions[name])
+        observations, rewards, *_ = at_once.step(actions)
+        assert in_turn.rewards == rewards
+        total = {name: total[name] + rewards[name] for name in total}
+    assert at_once.market.result == in_turn.market.result
+    assert any(total.values()), "somebody traded"
+
+
+@pytest.mark.parametrize("wrong, message", [
+    ({"makers": 0}, "makers=0"), ({"beside": "whales"}, 'no group "whales"'), ({"interval": 0}, "a step needs time"),
+    ({"instrument": "NONE"}, 'no instrument "NONE"'), ({"lots": 0}, "lots=0"),
+])
+def test_a_wrong_argument_is_answered_with_what_to_do(wrong, message):
+    import corro.zoo
+
+    with pytest.raises(ValueError, match=message):
+        corro.zoo.parallel_env(short(), **options(**wrong)).reset(seed=1)
