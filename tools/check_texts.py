@@ -8,6 +8,8 @@ References: every relative link of every Markdown page with its heading (#...), 
 page names in backticks (`src/io/task.hpp`, with * for any characters), and every `layer::name`: some source of that layer has the name.
 The picture in ARCHITECTURE.md has the layers of cmake/corro_layers.cmake, in their order.
 
+Length: a page has at most 300 lines. Longer may be a protocol, and tables that a program wrote: docs/benchmarks/*_tables.md.
+
 English: the lists below have the worst habits: PAGES for the prose of pages, EVERYWHERE for sources as well. Code is not prose: blocks,
 words in backticks and targets of links are left out. The rest is in CONTRIBUTING.md and in the words of docs/spec/glossary.md.
 """
@@ -29,6 +31,10 @@ TO_HEADING = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)#([^)\s]+)\)")
 HEADING = re.compile(r"^#{1,6} (.*)$", re.MULTILINE)
 DRAWN_LAYER = re.compile(r"^  (?:top |edge|core|    ) +([a-z]\w+) {2,}\S", re.MULTILINE)
 NOT_PROSE = re.compile(r"`[^`\n]*`|\]\([^)\n]*\)|<!--.*?-->", re.DOTALL)
+
+PAGE_LINES_MAX = 300
+# Protocols, generated tables, a list of changes, and a page that one test types as one session.
+LONG_PAGES = re.compile(r"docs/spec/(?:corro_binary|api)\.md|docs/benchmarks/\w+_tables\.md|CHANGELOG\.md|docs/howto/python\.md")
 
 # A line's end within a sentence, with the mark of the next line's comment.
 LINE_END = re.compile(r"\n[ \t]*(?://+|#+)?[ \t]*")
@@ -91,6 +97,9 @@ def main(root: pathlib.Path) -> int:
         targets = [(text, match, root / match.group()) for match in PAGE.finditer(text)]
         searched_for, prose = in_sources, text
         if file.suffix == ".md":
+            lines, name = text.count("\n"), file.relative_to(root).as_posix()
+            if lines > PAGE_LINES_MAX and not LONG_PAGES.fullmatch(name):
+                broken.append(f"{name}: {lines} lines; a page has at most {PAGE_LINES_MAX}: divide it")
             prose = FENCE.sub(blank, text)
             targets += [(prose, match, file.parent / match.group(1)) for match in LINK.finditer(prose)]
             for match in TO_HEADING.finditer(prose):
@@ -188,6 +197,7 @@ def self_test() -> int:
     refused = [
         ("docs/a.md", "[gone](gone.md)\n"),
         ("src/a.cpp", "// see docs/gone.md\n"),
+        ("docs/a.md", "[there](there.md)\n" * 301),
         ("src/a.cpp", "<" * 7 + " HEAD\n"),
         ("src/a.cpp", "// Nobody\n// but the owner.\n"),
         ("ARCHITECTURE.md", picture("io", "gone", "base")),
@@ -208,6 +218,8 @@ def self_test() -> int:
         *(("src/a.cpp", f"// Text {words} text.\n") for words in ("whoever", "anew", "so many", "is none of", "what came of")),
     ]
     accepted = [
+        ("docs/a.md", "[there](there.md)\n" * 300),
+        ("CHANGELOG.md", "[there](docs/there.md)\n" * 301),
         ("ARCHITECTURE.md", picture("io", "wire", "base")),
         ("docs/a.md", "[there](there.md), and there is none. `whoever`\n```\nanew\n```\n[x](there.md#first-part)\n"),
         ("docs/a.md", "# It is `here`, [too](there.md)\n[up](#it-is-here-too), [there](there.md#first-part)\n"),

@@ -53,7 +53,7 @@ TEST(matching_rule_book, has_a_title_of_its_own_for_every_rule) {
 TEST(matching_rule_book, is_linked_from_the_specification_rule_by_rule) {
     std::string text;
     for (const char* name :
-         {"matching.md", "allocation.md", "spreads.md", "phases.md", "implied.md", "definitions.md"}) {
+         {"rule_book.md", "allocation.md", "spreads.md", "phases.md", "implied.md", "definitions.md"}) {
         std::ifstream page(std::string(CORRO_SOURCE_DIR "/docs/spec/") + name);
         text.append(std::istreambuf_iterator<char>(page), {});
     }
