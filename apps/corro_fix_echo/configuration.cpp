@@ -80,6 +80,15 @@ class session_table {
         return *value;
     }
 
+    std::uint64_t number(std::string_view key, std::uint64_t otherwise) {
+        known_.emplace(key);
+        const toml::node* const node = table_.get(key);
+        if (node == nullptr) return otherwise;
+        const auto value = node->value_exact<std::int64_t>();
+        if (!value || *value < 0) fail(key, "expected a number from 0 on");
+        return static_cast<std::uint64_t>(*value);
+    }
+
     /// The texts of an inner table, by their keys.
     std::map<std::string, std::string> texts(std::string_view key, const std::string& example) {
         known_.emplace(key);
@@ -164,6 +173,8 @@ fix::session_settings session_of(const toml::table& from, const std::string& fil
     made.checked_by = rules_of(table, names, shelf);
     made.style = fix::session_style::quickfix;
     made.resets_on_logon = table.flag("reset_on_logon", true);
+    made.resend_request_max = table.number("resend_request_max", 0);
+    made.sends_next_expected = table.flag("next_expected", false);
     const bool has_milliseconds = names.begin_string != "FIX.4.0" && names.begin_string != "FIX.4.1";
     made.precision = has_milliseconds ? fix::time_precision::milliseconds : fix::time_precision::seconds;
     table.finish();

@@ -153,6 +153,8 @@ void script_player::configure(std::string_view settings) {
             settings_.checked_by = rules_by_name(value);
         } else if (name == "structure") {
             settings_.checks_structure = is_yes(value);
+        } else if (name == "resend_request_max") {
+            settings_.resend_request_max = number;
         } else if (name == "kept") {
             settings_.messages_kept_max = number;
         } else if (name == "schedule") {

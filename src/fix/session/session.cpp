@@ -38,6 +38,7 @@ void session::begin(instant now, const std::function<void(message_writer&)>& cre
     heartbeat_ = settings_.heartbeat;
     test_sent_ = 0;
     requested_until_ = 0;
+    requested_last_ = 0;
     stop_resend();
     kept_.clear();
     kept_bytes_ = 0;

@@ -175,6 +175,8 @@ class session {
     [[nodiscard]] place where_is(std::uint64_t number) const noexcept;
     void keep();
     void request_missing(instant now);
+    void request_part(instant now);
+    void request_next_part(instant now);
     void count(std::uint64_t number);
     void forget_refused();
     void reject_as(reject_reason why, std::uint32_t tag, instant now);
@@ -237,6 +239,7 @@ class session {
     std::map<std::uint64_t, std::string> kept_;
     std::size_t kept_bytes_ = 0;
     std::uint64_t requested_until_ = 0;  ///< a ResendRequest is not answered up to here; 0: none
+    std::uint64_t requested_last_ = 0;   ///< EndSeqNo (16) of that request, if it asks for a part of the gap
     std::int64_t requested_at_ = 0;
 
     // Time.

@@ -21,7 +21,10 @@ taken session::take(std::string_view received, const frame_result& frame, instan
     test_sent_ = 0;
     is_kept_ = false;
     const auto problem = message_.index(received, frame);
-    return dispatch(problem, now);
+    const taken what = dispatch(problem, now);
+    if (requested_last_ != 0) [[unlikely]]
+        request_next_part(now);
+    return what;
 }
 
 std::optional<taken> session::take_kept(instant now) {
@@ -227,12 +230,32 @@ void session::request_missing(instant now) {
     const std::int64_t interval = std::chrono::nanoseconds(heartbeat_).count();
     const bool is_overdue = interval != 0 && now.steady - requested_at_ >= 2 * (interval + interval / 5);
     if (phase_ != session_phase::active || (requested_until_ != 0 && !is_overdue)) return;
+    requested_until_ = std::max(requested_until_, number_);
+    request_part(now);
+}
+
+// All of the gap, without an end, or its first part.
+void session::request_part(instant now) {
+    const std::uint64_t first = store_.next_received();
+    const std::uint64_t most = settings_.resend_request_max;
+    const bool has_more = most != 0 && requested_until_ > first && requested_until_ - first > most;
+    requested_last_ = has_more ? first + most - 1 : 0;
     begin_session_message("2", now);
-    writer_.put(tag::begin_seq_no, store_.next_received());
-    writer_.put(tag::end_seq_no, is_before_4_2(settings_.identity.begin_string) ? all_messages_before_4_2 : 0U);
+    writer_.put(tag::begin_seq_no, first);
+    writer_.put(tag::end_seq_no, has_more                                         ? requested_last_
+                                 : is_before_4_2(settings_.identity.begin_string) ? all_messages_before_4_2
+                                                                                  : 0U);
     emit(now);
-    requested_until_ = number_;
     requested_at_ = now.steady;
+}
+
+// When a part is there. Some peers fill a gap up to the last number that was asked for, but not that one itself: behind
+// a gap fill it is asked for with the next part.
+void session::request_next_part(instant now) {
+    if (requested_until_ == 0) requested_last_ = 0;
+    if (requested_last_ == 0 || phase_ != session_phase::active) return;
+    const bool is_filled = kind_of(message_.message_type()) == session_message::sequence_reset;
+    if (store_.next_received() + (is_filled ? 1 : 0) > requested_last_) request_part(now);
 }
 
 // The message with this number is done.
@@ -334,6 +357,7 @@ void session::accept_logon(instant now) {
         // The peer reads in this end's Logon what it lacks, and sends it unasked.
         if (where == place::ahead && settings_.sends_next_expected) {
             requested_until_ = number_;
+            requested_last_ = 0;
             requested_at_ = now.steady;
             return;
         }

@@ -69,6 +69,9 @@ struct session_settings {
     /// there twice, and for groups that count other than they have. @see check_structure. QuickFIX's style has no such
     /// check.
     bool checks_structure = false;
+    /// How many messages one ResendRequest (2) asks for at most: the parts of a longer gap are asked for one behind the
+    /// other. 0: any number.
+    std::uint64_t resend_request_max = 0;
     /// The dictionaries that the peer's messages are checked against; nullptr: the application checks them. May be
     /// shared by any number of sessions.
     std::shared_ptr<const validation> checked_by;
