@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from corro._corro import ConfigurationError, DataError
 from corro._corro import version as __version__
 from corro._agent import Actions, Agent, Agents, Answer, Batch, Crowd, Request
+from corro._books import Books, Levels, to_hftbacktest
 from corro._frame import Frame
 from corro._journal import Book, Instrument, Journal, journal
 from corro._market import Market, Result, Scenario, scenario
@@ -55,6 +56,7 @@ __all__ = [
     "Answer",
     "Batch",
     "Book",
+    "Books",
     "Client",
     "Comparison",
     "ConfigurationError",
@@ -65,6 +67,7 @@ __all__ = [
     "Frame",
     "Instrument",
     "Journal",
+    "Levels",
     "LoggedOut",
     "Market",
     "Order",
@@ -89,5 +92,6 @@ __all__ = [
     "scenario",
     "serve",
     "sweep",
+    "to_hftbacktest",
     "wire",
 ]

@@ -6,7 +6,7 @@ import operator
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ import numpy.typing as npt
 from corro import _corro
 from corro._frame import Frame
 from corro._moment import Time, nanoseconds, sequence
+
+if TYPE_CHECKING:
+    from corro._books import Books
 
 _CONFIGURATION = "venue.toml"
 _JOURNAL = "journal"
@@ -268,6 +271,20 @@ class Journal:
         """
         kind, value = _range(time, sequence, "time", "sequence", False)
         return book_of(self._native.book_at(kind, value, instrument_argument(instrument), depth_argument(depth), orders))
+
+    def books(self, instrument: str | None = None, *, start: Time | None = None, end: Time | None = None) -> Books:
+        """The price levels of an instrument at all moments of a range: one pass, and then a moment costs microseconds.
+
+        Parameters
+        ----------
+        instrument
+            May be left out if there is only one.
+        start, end
+            Times of the first and last command; all if left out.
+        """
+        from corro._books import Books
+
+        return Books(self.levels(instrument, start=start, end=end), instrument)
 
     def make_index(self, every: SupportsIndex = 50_000) -> Index:
         """Writes snapshots beside the journal, one for every `every` commands, so that `book_at` is fast.
