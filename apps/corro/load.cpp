@@ -32,6 +32,9 @@ namespace {
 // answers them.
 constexpr int last_answers_wait_s = 10;
 
+// An attempt to log on that takes longer is given up for the next one.
+constexpr std::chrono::milliseconds attempt_max{4'000};
+
 // Prints the progress and ends the run when its time is over.
 io::task<void> show_progress(load_run* run, io::task_scope* clients) {
     std::uint64_t before = 0;
@@ -97,6 +100,7 @@ std::vector<seat> seats_of(const node::configuration& c, bool by_fix) {
             s.who.session_number = number;
             s.who.key = a.key;
             s.who.heartbeat = std::chrono::milliseconds(30'000);
+            s.who.logon_timeout = attempt_max;
             s.client_order_base = (std::uint64_t{number} << 32U) + 1;
             seats.push_back(s);
         }

@@ -20,9 +20,6 @@ namespace corro::app {
 namespace {
 
 constexpr std::chrono::milliseconds return_interval{50};
-/// An attempt to log on again that takes longer is given up for the next one: a connection to a venue that has died
-/// meanwhile may never say so.
-constexpr std::chrono::nanoseconds attempt_max = std::chrono::seconds(4);
 
 struct sent_request {
     std::uint64_t ticks = 0;
@@ -176,7 +173,7 @@ io::task<void> come_back(load_run* run, load_client* c) {
     while (true) {
         const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(end - std::chrono::steady_clock::now());
         if (left.count() <= 0 || !client::may_come_back(error)) break;
-        const auto tried = co_await io::with_timeout(std::min(left, attempt_max), c->session->reconnect(run->venue));
+        const auto tried = co_await io::with_timeout(left, c->session->reconnect(run->venue));
         error = tried ? *tried : tried.error();
         if (!error) break;
         const std::error_code stopped = co_await io::sleep_for(return_interval);

@@ -6,7 +6,9 @@
 
 #include "client/session_errors.hpp"
 #include "domain/private_event.hpp"
+#include "io/errors.hpp"
 #include "io/task/environment.hpp"
+#include "io/task/with_timeout.hpp"
 
 namespace corro::client {
 namespace {
@@ -22,36 +24,73 @@ bool needs_definition(domain::command_kind kind) noexcept {
     }
 }
 
-}  // namespace
+using logged_on = std::expected<std::unique_ptr<order_session>, std::error_code>;
 
-io::task<std::expected<std::unique_ptr<order_session>, std::error_code>> order_session::log_on(venue_endpoint venue,
-                                                                                               credentials who) {
-    auto connected = co_await venue.connect();
-    if (!connected) co_return std::unexpected(connected.error());
-    co_return co_await log_on(std::move(*connected), who);
+/// The error of a logon that did not end by itself.
+std::error_code reason_of(std::error_code cut_short) {
+    return cut_short == io::condition::timed_out ? make_error_code(session_errc::logon_timed_out) : cut_short;
 }
 
-io::task<std::expected<std::unique_ptr<order_session>, std::error_code>> order_session::log_on(
-    io::transport_stream connected, credentials who) {
+io::task<logged_on> in_time(io::task<logged_on> logging_on, std::chrono::milliseconds limit) {
+    if (limit.count() == 0) co_return co_await std::move(logging_on);
+    auto ended = co_await io::with_timeout(limit, std::move(logging_on));
+    if (!ended) co_return std::unexpected(reason_of(ended.error()));
+    co_return std::move(*ended);
+}
+
+}  // namespace
+
+io::task<logged_on> order_session::log_on(venue_endpoint venue, credentials who) {
+    return in_time(log_on_patiently(std::move(venue), who), who.logon_timeout);
+}
+
+io::task<logged_on> order_session::log_on(io::transport_stream connected, credentials who) {
+    return in_time(log_on_patiently(std::move(connected), who), who.logon_timeout);
+}
+
+io::task<logged_on> order_session::log_on_patiently(venue_endpoint venue, credentials who) {
+    auto connected = co_await venue.connect();
+    if (!connected) co_return std::unexpected(connected.error());
+    co_return co_await log_on_patiently(std::move(*connected), who);
+}
+
+io::task<logged_on> order_session::log_on_patiently(io::transport_stream connected, credentials who) {
     std::unique_ptr<order_session> session(new order_session(std::move(connected), who));
     if (const std::error_code error = co_await session->complete_logon()) co_return std::unexpected(error);
     co_return session;
 }
 
 io::task<std::error_code> order_session::reconnect(venue_endpoint venue) {
-    connection_.close();
-    auto connected = co_await venue.connect();
-    if (!connected) co_return connected.error();
-    co_return co_await reconnect(std::move(*connected));
+    return end_in_time(reconnect_patiently(std::move(venue)));
 }
 
 io::task<std::error_code> order_session::reconnect(io::transport_stream connected) {
+    return end_in_time(reconnect_patiently(std::move(connected)));
+}
+
+io::task<std::error_code> order_session::reconnect_patiently(venue_endpoint venue) {
+    connection_.close();
+    auto connected = co_await venue.connect();
+    if (!connected) co_return connected.error();
+    co_return co_await reconnect_patiently(std::move(*connected));
+}
+
+io::task<std::error_code> order_session::reconnect_patiently(io::transport_stream connected) {
     connection_.replace(std::move(connected));
     acknowledged_ = false;
     is_resending_ = false;
     shared_instruments_.reset();
     who_.next_answer = next_answer_;
     co_return co_await complete_logon();
+}
+
+// The venue must not keep the session for a connection that is given up.
+io::task<std::error_code> order_session::end_in_time(io::task<std::error_code> reconnecting) {
+    if (who_.logon_timeout.count() == 0) co_return co_await std::move(reconnecting);
+    const auto ended = co_await io::with_timeout(who_.logon_timeout, std::move(reconnecting));
+    if (ended) co_return *ended;
+    connection_.close();
+    co_return reason_of(ended.error());
 }
 
 bool order_session::resend_not_accepted() noexcept {

@@ -43,6 +43,11 @@
 #include "wire/binary_codec.hpp"
 
 namespace corro::client {
+
+/// The time limit of a logon. A venue may take 5 seconds to end another connection of the session, and as long again to
+/// reset its numbers.
+inline constexpr std::chrono::milliseconds logon_timeout{15'000};
+
 /// Who logs on, and how.
 struct credentials {
     credentials() noexcept {}
@@ -51,7 +56,10 @@ struct credentials {
     std::uint32_t session_number = 1;            ///< the number of the session among the account's
     wire::api_key key{};                         ///< the account's secret
     std::chrono::milliseconds heartbeat{5'000};  ///< between heartbeats, both ways
-    bool cancel_on_disconnect = true;            ///< whether the venue cancels open orders when the connection is lost
+    /// For the connection and the logon together; 0 for no limit. A venue that dies or hangs meanwhile may leave a
+    /// connection on which nothing ever comes.
+    std::chrono::milliseconds logon_timeout = client::logon_timeout;
+    bool cancel_on_disconnect = true;  ///< whether the venue cancels open orders when the connection is lost
     bool take_over = false;  ///< whether to end another connection of the session; otherwise the logon is refused
     std::uint64_t next_answer = 0;  ///< the first answer to resend, for a client that has stored its
                                     ///< `next_answer`; 0 for new answers only
@@ -79,7 +87,8 @@ class order_session {
 
     /// Connects, proves the key and waits for the venue's hello_ack with its instruments.
     ///
-    /// @error   As venue_endpoint::connect; logged_out(reason) when the venue refuses; wire errors.
+    /// @error   As venue_endpoint::connect; logged_out(reason) when the venue refuses; wire errors;
+    ///          session_errc::logon_timed_out after `credentials::logon_timeout`, and the connection is closed.
     /// @suspend Until the logon is complete. @cancel Ends with operation_canceled.
     [[nodiscard]] static io::task<std::expected<std::unique_ptr<order_session>, std::error_code>> log_on(
         venue_endpoint venue, credentials who);
@@ -208,6 +217,13 @@ class order_session {
         return shared_instruments_ != nullptr ? *shared_instruments_ : instruments_;
     }
     io::task<std::expected<wire::frame, std::error_code>> next_frame();
+    static io::task<std::expected<std::unique_ptr<order_session>, std::error_code>> log_on_patiently(
+        venue_endpoint venue, credentials who);
+    static io::task<std::expected<std::unique_ptr<order_session>, std::error_code>> log_on_patiently(
+        io::transport_stream connected, credentials who);
+    io::task<std::error_code> reconnect_patiently(venue_endpoint venue);
+    io::task<std::error_code> reconnect_patiently(io::transport_stream connected);
+    io::task<std::error_code> end_in_time(io::task<std::error_code> reconnecting);
     io::task<std::error_code> complete_logon();
     [[nodiscard]] bool may_send() noexcept;
     void queue_not_accepted() noexcept;

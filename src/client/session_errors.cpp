@@ -25,6 +25,7 @@ class category final : public std::error_category {
             case session_errc::session_not_available: return "the feed does not have the requested message";
             case session_errc::end_of_session: return "the venue ended the feed";
             case session_errc::unsupported_version: return "the venue uses another protocol version";
+            case session_errc::logon_timed_out: return "the venue did not complete the logon in time";
             case session_errc::logout_base: break;
         }
         return "unknown";
@@ -42,8 +43,9 @@ bool may_come_back(const std::error_code& error) noexcept {
     if (!error || error == io::condition::canceled) return false;
     return error.category() == std::system_category() || error.category() == std::generic_category() ||
            error == io::condition::end_of_stream || error == io::condition::timed_out ||
-           error == io::tls_errc::truncated || error == http::errc::no_response ||
-           error == http::errc::incomplete_message || error == logged_out(wire::logout_reason::shutting_down) ||
+           error == session_errc::logon_timed_out || error == io::tls_errc::truncated ||
+           error == http::errc::no_response || error == http::errc::incomplete_message ||
+           error == logged_out(wire::logout_reason::shutting_down) ||
            error == logged_out(wire::logout_reason::session_day_ended) ||
            error == logged_out(wire::logout_reason::already_logged_on);
 }

@@ -1,7 +1,9 @@
 // Sessions of a client over every transport, against a gateway with a facility: what works over TCP works over each.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <memory>
@@ -21,6 +23,7 @@
 #include "gateway/venue_fixture.hpp"
 #include "io/errors.hpp"
 #include "io/loop/timer.hpp"
+#include "io/net/tcp.hpp"
 #include "io/net/transport_stream.hpp"
 #include "io/task/scope.hpp"
 #include "io/task/with_timeout.hpp"
@@ -250,6 +253,76 @@ TEST_P(client_session_heartbeats, keep_a_silent_session_on) {
         CORRO_REQUIRE(!ended);
         EXPECT_EQ(ended.error(), logged_out(wire::logout_reason::idle_timeout));
         EXPECT_EQ(v->statistics().idle_cut, 1U);
+    });
+}
+
+/// Takes connections and never says a word, like a venue that hangs.
+class silent_venue {
+ public:
+    explicit silent_venue(io::context& on)
+        : acceptor_(*io::tcp_acceptor::open(on, io::endpoint::loopback(0))), endpoint(*acceptor_.local_endpoint()) {}
+
+    io::task<bool> is_left() {
+        auto stream = co_await acceptor_.accept();
+        if (!stream) co_return false;
+        std::array<std::byte, 64> bytes{};
+        const io::io_result read = co_await stream->read_some(bytes);
+        co_return read.error == io::condition::end_of_stream;
+    }
+
+ private:
+    io::tcp_acceptor acceptor_;
+
+ public:
+    io::endpoint endpoint;
+};
+
+TEST(client_logon, ends_in_time_at_a_venue_that_hangs_and_leaves_the_connection) {
+    test_venue venue;
+    venue.run([](test_venue* v) -> io::task<> {
+        silent_venue silent(v->context);
+        credentials as = who(1);
+        EXPECT_EQ(as.logon_timeout, 15s) << "by default";
+        if (!io::time_is_virtual()) as.logon_timeout = 50ms;
+        const io::steady_time begin = v->context.now();
+        const logged_on refused = co_await order_session::log_on(silent.endpoint, as);
+        CORRO_REQUIRE(!refused);
+        EXPECT_EQ(refused.error(), session_errc::logon_timed_out);
+        EXPECT_TRUE(may_come_back(refused.error()));
+        EXPECT_GE(v->context.now() - begin, as.logon_timeout);
+        if (io::time_is_virtual()) {
+            EXPECT_LT(v->context.now() - begin, as.logon_timeout + 100ms);
+        }
+        EXPECT_TRUE(co_await silent.is_left());
+        // The same for a connection that was made already, and for one after another.
+        auto stream = co_await io::tcp_stream::connect(v->context, silent.endpoint);
+        CORRO_REQUIRE(stream);
+        const logged_on over_stream = co_await order_session::log_on(io::transport_stream(std::move(*stream)), as);
+        CORRO_REQUIRE(!over_stream);
+        EXPECT_EQ(over_stream.error(), session_errc::logon_timed_out);
+        EXPECT_TRUE(co_await silent.is_left());
+        const logged_on opened = co_await order_session::log_on(v->endpoint, as);
+        CORRO_REQUIRE(opened);
+        const std::error_code late = co_await (*opened)->reconnect(silent.endpoint);
+        EXPECT_EQ(late, session_errc::logon_timed_out);
+        EXPECT_TRUE(co_await silent.is_left());
+        // Then it comes back where it was.
+        CORRO_REQUIRE(!co_await reconnect(v, opened->get()));
+        EXPECT_EQ((co_await ask(opened->get(), order(domain::side::buy, 100, 1, 1))).size(), 1U);
+        EXPECT_FALSE(co_await (*opened)->log_out());
+    });
+}
+
+TEST(client_logon, without_a_limit_waits_until_it_is_stopped) {
+    test_venue venue;
+    venue.run([](test_venue* v) -> io::task<> {
+        silent_venue silent(v->context);
+        credentials as = who(1);
+        as.logon_timeout = 0ms;
+        const auto patience = io::time_is_virtual() ? std::chrono::milliseconds(1h) : 100ms;
+        const auto stopped = co_await io::with_timeout(patience, order_session::log_on(silent.endpoint, as));
+        CORRO_REQUIRE(!stopped);
+        EXPECT_EQ(stopped.error(), io::condition::timed_out);
     });
 }
 
