@@ -29,8 +29,19 @@ SHIFT = "\ue008"
 ES, CL = "ESZ6", "CLF7"
 AXE = os.path.join(SOURCE, "web", "node_modules", "axe-core", "axe.min.js")
 
-# Two options whose forward is ESZ6.
-OPTIONS = """
+# Two options whose forward is ESZ6, and a future whose auctions last longer than a test.
+INSTRUMENTS = """
+[[instrument]]
+id = 13
+symbol = "WILD"
+product = 4
+kind = "future"
+tick_size = "1"
+price_low = "0"
+price_high = "10000"
+dynamic_band = "5"
+volatility_auction_ms = 3600000
+
 [[instrument]]
 id = 11
 symbol = "ES-C6050"
@@ -111,7 +122,7 @@ class Page(unittest.TestCase):
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
-        cls.venue = cls.enter(Exchange(folder.name, more=OPTIONS, api_keys=True))
+        cls.venue = cls.enter(Exchange(folder.name, more=INSTRUMENTS, api_keys=True))
         cls.pages = PageServer(0, cls.venue.addresses["API"], os.path.join(SOURCE, "web", "dist"))
         cls.addClassCleanup(cls.pages.server_close)
         cls.addClassCleanup(cls.pages.shutdown)
@@ -139,6 +150,10 @@ class Page(unittest.TestCase):
         self.browser.open(self.address)
         self.browser.wait("a live market", "return document.querySelector('#connection').textContent === 'live'")
 
+    def choose(self, instrument):
+        self.browser.run("""const list = document.querySelector('#instrument');
+            list.value = arguments[0]; list.dispatchEvent(new Event('change'));""", instrument)
+
     def wait_for_ladder(self, instrument=ES):
         """Until the ladder equals the venue's book, at all prices that it shows."""
         self.browser.click("#ladder-centre")
@@ -164,8 +179,7 @@ class Storm(Page):
                               timeout=TIME_LIMIT_S, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for instrument in (ES, CL, "BTC-USD"):
-            self.browser.run("""const list = document.querySelector('#instrument');
-                list.value = arguments[0]; list.dispatchEvent(new Event('change'));""", instrument)
+            self.choose(instrument)
             self.wait_for_ladder(instrument)
             tape = self.browser.wait("trades on the tape", """const rows = [...document.querySelectorAll('#tape tr')];
                 return rows.length > 0 && rows.map((row) => [row.cells[1].textContent, Number(row.cells[2].textContent),
@@ -331,6 +345,14 @@ class Dashboard(Page):
         self.browser.drag("#heatmap", int(width / 2 - 70), int(height / 2 - 30), start=(-int(width / 2 - 10), -int(height / 2 - 10)), key=SHIFT)
         text = self.browser.wait("the sums", "return document.querySelector('#heatmap-box').textContent")
         self.assertRegex(text, r" 2 trades, 4 bought, 0 sold, mean price 6000\.000, about \d\d rested$")
+
+    def test_an_auction_is_announced(self):
+        self.choose("WILD")
+        self.bob.order("sell", 100, 4, instrument="WILD")
+        self.alice.order("buy", 100, 1, instrument="WILD")
+        self.browser.wait("continuous trading", "return document.querySelector('#phase').textContent === 'continuous'")
+        self.alice.order("buy", 120, 2, instrument="WILD")
+        self.browser.wait("the auction", "return document.querySelector('#phase').textContent === 'volatility auction'")
 
     def test_options_have_the_volatility_that_their_prices_imply(self):
         years = (datetime.datetime(2027, 6, 18, 15, tzinfo=datetime.timezone.utc).timestamp() - time.time()) / (365 * 86400)
