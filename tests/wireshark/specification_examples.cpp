@@ -217,7 +217,8 @@ int check_logon(const page& of) {
     const bytes key = line("key");
     const bytes nonce = line("challenge's nonce");
     const bytes input = line("authenticated bytes");
-    const auto frame = wire::next_frame(of.examples.contains("hello") ? of.examples.at("hello") : bytes());
+    const bytes example = of.examples.contains("hello") ? of.examples.at("hello") : bytes();
+    const auto frame = wire::next_frame(example);
     if (key.size() != 32 || nonce.size() != 32 || !frame || !*frame) {
         std::printf("the logon is not complete\n");
         return 1;
