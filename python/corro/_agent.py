@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from corro import _corro
 
 _ANSWERS, _TRADES, _QUOTES = 1, 2, 4
-_PRICES_EXACT = 1e6  # below that, a double times a billion rounds to the decimal that it shows
 _COUNT_MOST = 1_000_000
 
 
@@ -203,10 +202,6 @@ class Agent(Trader):
         post_only: bool,
         display_quantity: SupportsIndex,
     ) -> Request:
-        if type(price) is float and -_PRICES_EXACT < price < _PRICES_EXACT:
-            limit = round(price * 1e9)
-        else:
-            limit = 0 if price is None else nano("price", price)
         return Request(
             self,
             self._native.enter(
@@ -214,7 +209,7 @@ class Agent(Trader):
                 is_buy,
                 instrument_argument(instrument),
                 price is not None,
-                limit,
+                0 if price is None else nano("price", price),
                 count_argument("quantity", quantity),
                 time_in_force or ("ioc" if price is None else "day"),
                 post_only,

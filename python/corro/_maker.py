@@ -12,7 +12,7 @@ import numpy.typing as npt
 from corro._arguments import count_argument
 from corro._journal import Instrument
 from corro._market import Scenario
-from corro._seat import Quote, Seat
+from corro._seat import Seat
 
 MAKER_SIZE = 6
 """Numbers of an observation."""
@@ -57,26 +57,28 @@ class Maker:
     info: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._quote = self._see()
-        self._middle = self._quote.mid
+        self._native, self._index = self.seat._native, self.seat._index
+        self._name, self._tick = self.rules.instrument.name, self.rules.instrument.tick_size
+        self._lot = self.rules.instrument.lot_size
+        self._look()
+        self._middle = self._mid
         self._change = 0.0
         self._value = 0.0
 
-    def act(self, action: npt.ArrayLike) -> None:
+    def act(self, action: npt.NDArray[Any]) -> None:
         """Replaces the quotes."""
-        rules, name = self.rules, self.rules.instrument.name
-        distances = (np.clip(np.asarray(action, dtype=np.float64), -1, 1) + 1) / 2 * rules.distance_ticks
-        self.seat.cancel_all(name)
+        rules, most = self.rules, self.rules.distance_ticks
+        self._native.cancel_all(self._index, self._name)
         if math.isnan(self._middle):
             return
         position = self._position()
-        middle = self._middle / rules.instrument.tick_size
+        middle = self._middle / self._tick
         # Outwards, so that quotes of distance 0 do not cross each other.
-        bid = math.floor(middle - float(distances[0]))
-        ask = math.ceil(middle + float(distances[1]))
+        bid = math.floor(middle - (_clipped(float(action[0])) + 1) / 2 * most)
+        ask = math.ceil(middle + (_clipped(float(action[1])) + 1) / 2 * most)
         if bid == ask:
             bid -= 1
-        units = rules.lots * rules.instrument.lot_size
+        units = rules.lots * self._lot
         if position + rules.lots <= rules.position_lots:
             self._send(True, units, bid)
         if position - rules.lots >= -rules.position_lots:
@@ -84,11 +86,10 @@ class Maker:
 
     def reward(self) -> float:
         """Looks again; the change of the value since the last look, less the aversion to risk."""
-        self._quote = self._see()
-        tick = self.rules.instrument.tick_size
+        self._look()
         position = self._position()
-        middle = self._quote.mid
-        self._change = 0.0 if math.isnan(middle) or math.isnan(self._middle) else (middle - self._middle) / tick
+        middle = self._mid
+        self._change = 0.0 if math.isnan(middle) or math.isnan(self._middle) else (middle - self._middle) / self._tick
         before, self._value = self._value, self._value_of(position)
         if not math.isnan(middle):
             self._middle = middle
@@ -98,41 +99,41 @@ class Maker:
 
     def observe(self, left: float) -> npt.NDArray[np.float32]:
         """What it sees, as `corro.envs.MarketMaking` describes it."""
-        quote, tick = self._quote, self.rules.instrument.tick_size
-        has_both = not math.isnan(quote.mid)
-        total = quote.bid_quantity + quote.ask_quantity
+        _, bid, ask, bid_quantity, ask_quantity, _, _ = self._seen
+        has_both = not math.isnan(self._mid)
+        total = bid_quantity + ask_quantity
         values = (
-            self._position() / self.rules.position_lots,
-            quote.spread / tick / _SPREAD_TICKS if has_both else 0.0,
-            (quote.bid_quantity - quote.ask_quantity) / total if total else 0.0,
-            self._change / _MOVE_TICKS,
+            _clipped(self._position() / self.rules.position_lots),
+            _clipped((ask - bid) / self._tick / _SPREAD_TICKS) if has_both else 0.0,
+            (bid_quantity - ask_quantity) / total if total else 0.0,
+            _clipped(self._change / _MOVE_TICKS),
             1.0 if has_both else -1.0,
             left,
         )
-        return np.clip(np.array(values, dtype=np.float32), -1, 1)
+        return np.array(values, dtype=np.float32)
 
-    def _see(self) -> Quote:
-        return self.seat.quote(self.rules.instrument.name)
+    def _look(self) -> None:
+        self._seen = self._native.seat_quote(self._index, self._name)
+        self._mid = (self._seen[1] + self._seen[2]) / 2
 
     def _position(self) -> int:
         """In lots."""
-        return self.seat.position(self.rules.instrument.name) // self.rules.instrument.lot_size
+        return self._native.seat_position(self._index, self._name) // self._lot
 
     def _value_of(self, position: int) -> float:
         """Cash and marked position, in ticks of one lot."""
-        rules = self.rules.instrument
-        price = self._quote.mid if not math.isnan(self._quote.mid) else self._middle
-        marked = 0.0 if position == 0 or math.isnan(price) else position * price / rules.tick_size
-        cash = self.seat._native.seat_cash(self.seat._index, rules.name)
-        return cash / (rules.tick_size * rules.lot_size) + marked
+        price = self._mid if not math.isnan(self._mid) else self._middle
+        marked = 0.0 if position == 0 or math.isnan(price) else position * price / self._tick
+        return self._native.seat_cash(self._index, self._name) / (self._tick * self._lot) + marked
 
     def _send(self, is_buy: bool, units: int, ticks: int) -> None:
-        price = round(ticks * self.rules.instrument.tick_size, 9)
+        limit = round(ticks * self._tick * 1e9)
         try:
-            if is_buy:
-                self.seat.buy(units, price, instrument=self.rules.instrument.name)
-            else:
-                self.seat.sell(units, price, instrument=self.rules.instrument.name)
+            self._native.enter(self._index, is_buy, self._name, True, limit, units, "day", False, 0)
         except ValueError:
             # Beyond the prices that the instrument accepts: no quote there.
             pass
+
+
+def _clipped(value: float) -> float:
+    return max(-1.0, min(1.0, value))

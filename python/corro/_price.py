@@ -10,8 +10,13 @@ Price: TypeAlias = "float | int | str | Decimal"
 """A price in the instrument's currency."""
 
 
+_EXACT = 1e6  # below that, a double times a billion rounds to the decimal that it shows
+
+
 def nano(argument: str, price: Price) -> int:
     """A price in billionths; `argument` is its name, for messages."""
+    if type(price) is float and -_EXACT < price < _EXACT:
+        return round(price * 1e9)
     if isinstance(price, bool) or not isinstance(price, (int, float, str, Decimal)):
         try:
             price = float(price)

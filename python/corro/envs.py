@@ -362,7 +362,7 @@ class OptionQuoting(_OnMarket):
         action
             For each instrument two numbers from -1 to 1.
         """
-        pairs = np.asarray(action, dtype=np.float64).reshape(-1, 2)
+        pairs = np.asarray(action).reshape(-1, 2)
         for maker, pair in zip(self._makers, pairs, strict=True):
             maker.act(pair)
         self._pass_time()
