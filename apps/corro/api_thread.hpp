@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "dashboard_files.hpp"
 #include "io/loop/context.hpp"
 #include "io/sync/remote_event.hpp"
 #include "io/task/block_on.hpp"
@@ -25,7 +26,8 @@ class api_thread {
  public:
     api_thread(node::configuration configuration, std::vector<api::feed_address> feeds, io::endpoint orders,
                std::vector<api::api_key> keys)
-        : role_(context_, configuration, std::move(feeds), orders, std::move(keys)), close_(context_) {
+        : role_(context_, configuration, std::move(feeds), orders, std::move(keys), dashboard_files()),
+          close_(context_) {
         thread_ = std::thread([this] { run(); });
     }
     ~api_thread() { close(); }

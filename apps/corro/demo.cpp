@@ -172,6 +172,9 @@ std::vector<std::string> how_to_connect(const node::configuration& c, const node
         lines.push_back(fmt::format("FIX          {}   FIX 4.2, 4.4, 5.0; docs/spec/fix.md", fix->to_string()));
     }
     if (web != nullptr) {
+        if (!dashboard_files().empty()) {
+            lines.push_back(fmt::format("dashboard    http://{}/   in a browser", web->where().to_string()));
+        }
         lines.push_back(
             fmt::format("API          ws://{}/ws/api/v2   JSON-RPC, docs/spec/api.md", web->where().to_string()));
         lines.push_back(fmt::format("             http://{}/api/v2/public/get_instruments", web->where().to_string()));

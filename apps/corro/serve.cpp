@@ -240,6 +240,7 @@ void run_started(io::context& context, node::venue& venue, io::task<void> work) 
 }
 
 void print_api(io::endpoint at) {
+    if (!dashboard_files().empty()) fmt::print("  dashboard    http://{}/\n", at.to_string());
     fmt::print("  API          ws://{}/ws/api/v2, http://{}/api/v2/public/...\n", at.to_string(), at.to_string());
 }
 
@@ -383,7 +384,8 @@ int serve_api(const serve_options& options) {
     if (!orders && !keys.empty()) {
         throw node::configuration_error("an API with keys needs its venue's order entry: --venue-orders ADDRESS");
     }
-    node::api_role web(context, configuration, feeds_of(options, configuration), orders, std::move(keys));
+    node::api_role web(context, configuration, feeds_of(options, configuration), orders, std::move(keys),
+                       dashboard_files());
     fmt::print("corro {} is the API of venue {} on {}\n", CORRO_VERSION, configuration.venue_name,
                context.backend_name());
     print_api(web.where());

@@ -14,6 +14,8 @@
 #include "api/account_channels.hpp"
 #include "api/authentication.hpp"
 #include "api/channels.hpp"
+#include "api/market_frames.hpp"
+#include "api/market_listeners.hpp"
 #include "api/market_view.hpp"
 #include "api/public_methods.hpp"
 #include "io/loop/context.hpp"
@@ -48,8 +50,10 @@ struct api_state {
     }
 
     io::context* context;
-    market_view markets{publisher};
+    market_view markets{listeners};
     channels publisher{markets};
+    market_frames frames{markets};
+    market_listeners listeners{publisher, frames};
     std::string currency = "USD";                                       ///< that prices are in
     bool is_test = false;                                               ///< reported as `testnet`
     std::vector<std::unique_ptr<account>> accounts;                     ///< one per key

@@ -150,7 +150,7 @@ void channels::mark(channel& one) {
     with.event.set();
 }
 
-void channels::on_level(const market& where, domain::side side, std::int64_t rank) {
+void channels::on_level(const market& where, domain::side side, std::int64_t rank, std::uint64_t) {
     channels_of_market* const all = at(where);
     if (all == nullptr) return;
     for (channel* one : (*all)[static_cast<std::size_t>(channel_kind::book)]) {

@@ -92,9 +92,11 @@ class channels final : public market_listener {
     [[nodiscard]] std::uint64_t messages_count() const noexcept { return messages_count_; }
     [[nodiscard]] std::uint64_t left_out_count() const noexcept { return left_out_count_; }
 
-    void on_level(const market& where, domain::side side, std::int64_t rank) override;
+    void before_event(const market&) override {}
+    void on_level(const market& where, domain::side side, std::int64_t rank, std::uint64_t before) override;
     void on_trade(const market& where, const tape_entry& trade) override;
     void on_ticker(const market& where) override;
+    void on_indication(const market&) override {}
     void on_command_end() override;
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "api/limits.hpp"
 
@@ -26,6 +27,8 @@ void market_view::begin(const domain::instrument& terms, const feed::book_image&
     market& one = define(terms);
     one.last_change = std::max(one.last_change, command);
     one.time_ns = std::max(one.time_ns, now_ns);
+    listener_->before_event(one);
+    one.implied = book.implied();
     one.prices = book.prices();
     one.volumes = book.volumes();
     for (const domain::side side : {domain::side::buy, domain::side::sell}) {
@@ -36,12 +39,17 @@ void market_view::begin(const domain::instrument& terms, const feed::book_image&
 
 void market_view::set_level(market& where, domain::side side, std::int64_t rank, std::uint64_t quantity) {
     level_map& levels = where.levels[static_cast<std::size_t>(side)];
+    std::uint64_t before = 0;
     if (quantity == 0) {
-        levels.erase(rank);
+        const auto found = levels.find(rank);
+        if (found != levels.end()) {
+            before = found->second;
+            levels.erase(found);
+        }
     } else {
-        levels[rank] = quantity;
+        before = std::exchange(levels[rank], quantity);
     }
-    listener_->on_level(where, side, rank);
+    listener_->on_level(where, side, rank, before);
 }
 
 void market_view::replace_side(market& where, domain::side side, const std::vector<feed::image_level>& with) {
@@ -88,6 +96,7 @@ void market_view::take(const wire::instrument_table& instruments, const domain::
     if (found == markets_.end()) return;
     market& where = found->second;
     where.time_ns = event.time.value;
+    listener_->before_event(where);
     switch (event.kind) {
         case event_kind::level_changed:
             where.last_change = event.command.value;
@@ -105,7 +114,20 @@ void market_view::take(const wire::instrument_table& instruments, const domain::
             break;
         case event_kind::phase_changed:
             where.phase = event.phase.phase;
+            where.indicative.price = domain::no_price;
             listener_->on_ticker(where);
+            break;
+        case event_kind::auction_indicative:
+            where.indicative = event.auction;
+            listener_->on_indication(where);
+            break;
+        case event_kind::auction_ended:
+            where.indicative.price = domain::no_price;
+            listener_->on_indication(where);
+            break;
+        case event_kind::implied_top:
+            where.implied = event.top;
+            listener_->on_indication(where);
             break;
         case event_kind::instrument_settled:
             where.is_settled = true;

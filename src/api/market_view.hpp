@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/market_levels.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 #include "feed/book_image.hpp"
@@ -35,17 +36,6 @@ struct tape_entry {
     std::uint8_t direction = 1;             ///< 0 up, 1 equal after up, 2 down, 3 equal after down
 };
 
-/// Price levels of one side, best first: by `rank_of` the price.
-using level_map = std::map<std::int64_t, std::uint64_t>;
-
-/// The key of a price in a `level_map`: smaller is better.
-[[nodiscard]] constexpr std::int64_t rank_of(domain::side side, domain::price_ticks price) noexcept {
-    return side == domain::side::buy ? -price.value : price.value;
-}
-[[nodiscard]] constexpr domain::price_ticks price_of(domain::side side, std::int64_t rank) noexcept {
-    return domain::price_ticks{side == domain::side::buy ? -rank : rank};
-}
-
 /// One instrument and its market.
 struct market {
     domain::instrument terms;
@@ -58,6 +48,8 @@ struct market {
     std::int64_t time_ns = 0;       ///< of the last event, or of the snapshot
     std::deque<tape_entry> trades;  ///< the last ones, oldest first
     std::uint8_t direction = 1;     ///< of the last trade
+    domain::auction_state indicative{domain::no_price, {}, 0, {}};  ///< while an auction collects orders
+    domain::top implied{domain::no_price, {}, domain::no_price, {}, {}};
 
     [[nodiscard]] const level_map& side(domain::side which) const noexcept {
         return levels[static_cast<std::size_t>(which)];
@@ -67,10 +59,15 @@ struct market {
 /// What has changed in a market.
 class market_listener {
  public:
-    virtual void on_level(const market& where, domain::side side, std::int64_t rank) = 0;
+    /// An event with the time of `where` is about to change it.
+    virtual void before_event(const market& where) = 0;
+    /// @param before  The level's lots until now.
+    virtual void on_level(const market& where, domain::side side, std::int64_t rank, std::uint64_t before) = 0;
     virtual void on_trade(const market& where, const tape_entry& trade) = 0;
     /// Anything that a ticker contains.
     virtual void on_ticker(const market& where) = 0;
+    /// The indicative price of an auction, or the implied prices.
+    virtual void on_indication(const market& where) = 0;
     /// The books are consistent again.
     virtual void on_command_end() = 0;
 

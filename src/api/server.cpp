@@ -5,8 +5,12 @@
 #include <chrono>
 #include <utility>
 
+#include "api/json_writer.hpp"
+#include "api/market_text.hpp"
 #include "api/private_methods.hpp"
+#include "api/signed_request.hpp"
 #include "client/session_errors.hpp"
+#include "history/moment.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/with_timeout.hpp"
 
@@ -14,6 +18,9 @@ namespace corro::api {
 namespace {
 
 constexpr std::string_view method_prefix = "/api/v2/";
+constexpr std::string_view history_prefix = "/api/v1/";
+/// Credits of a question about the past.
+constexpr std::uint32_t history_cost = 1'000;
 /// Clients have this long to end their connections when the server closes.
 constexpr std::chrono::seconds drain_time{2};
 
@@ -64,6 +71,8 @@ server::server(io::context& on, io::tcp_acceptor port, server_options options)
       options_(std::move(options)),
       port_(std::move(port)),
       where_(port_.local_endpoint().value_or(io::endpoint())),
+      history_(on, std::move(options_.journals)),
+      pages_(options_.pages),
       http_(on, router_.as_handler(), http_options_of()),
       addresses_(options_.connections_per_address_max) {
     state_.currency = options_.currency;
@@ -87,6 +96,15 @@ void server::add_routes() {
     router_.post("/api/v2", [this](http::exchange* on) { return answer_post(on); });
     router_.post("/api/v2/*", [this](http::exchange* on) { return answer_post(on); });
     router_.get("/api/v2/*", [this](http::exchange* on) { return answer_get(on); });
+    router_.get("/api/v1/*", [this](http::exchange* on) { return answer_history(on); });
+    router_.get("/ws/market/v1", [this](http::exchange* on) { return serve_frames(on); });
+    // Last: it matches whatever is left.
+    if (!pages_.is_empty()) router_.get("/*", [this](http::exchange* on) { return show_page(on); });
+}
+
+io::task<> server::show_page(http::exchange* on) {
+    pages_.answer(*on);
+    co_return;
 }
 
 io::task<> server::describe_methods(http::exchange* on) {
@@ -97,12 +115,15 @@ io::task<> server::describe_methods(http::exchange* on) {
 server_statistics server::statistics() const noexcept {
     server_statistics s;
     s.connections_now = addresses_.connections_count();
-    s.sessions_now = sessions_.size();
+    s.sessions_now = sessions_.size() + frame_sessions_.size();
     s.channels_now = state_.publisher.count();
+    s.frame_channels_now = state_.frames.count();
+    s.frames = state_.frames.frames_count();
     s.http_requests = http_.requests_count();
     s.notifications = state_.publisher.messages_count();
-    s.left_out = state_.publisher.left_out_count();
+    s.left_out = state_.publisher.left_out_count() + state_.frames.left_out_count();
     s.refused = refused_count_;
+    s.history_questions = history_.questions_count();
     s.accounts_on = static_cast<std::size_t>(
         std::ranges::count_if(state_.accounts, [](const auto& each) { return each->is_on(); }));
     s.feeds_joined = joined_count_;
@@ -119,6 +140,7 @@ io::task<> server::run() {
     for (std::size_t k = 0; k < feeds_.size(); ++k) feeding.spawn(follow(k));
     feeding.spawn(publish_every(channel_interval::short_, interval_short));
     feeding.spawn(publish_every(channel_interval::long_, interval_long));
+    for (std::size_t tick = 0; tick < frame_ticks_ms.size(); ++tick) feeding.spawn(publish_frames(tick));
     io::task_scope trading(*state_.context);
     for (const auto& each : state_.accounts) trading.spawn(each->run());
     for (const auto& each : state_.account_publishers) feeding.spawn(publish_account(each.get()));
@@ -133,7 +155,9 @@ io::task<> server::run() {
     port_.close();
     http_.drain();
     for (web_session* each : sessions_) each->end(websocket::close_code::going_away, "the venue closes");
+    for (frame_session* each : frame_sessions_) each->end(websocket::close_code::going_away, "the venue closes");
     static_cast<void>(co_await io::with_timeout(drain_time, connections.join()));
+    history_.close();
     // Cancels of connections that have ended leave before the logouts.
     for (const auto& each : state_.accounts) each->close();
     static_cast<void>(co_await io::with_timeout(drain_time, trading.join()));
@@ -151,6 +175,19 @@ io::task<> server::publish_every(channel_interval interval, std::chrono::millise
         const std::error_code interrupted = co_await io::sleep_for(length);
         if (interrupted) co_return;
         state_.publisher.publish(interval);
+    }
+}
+
+io::task<> server::publish_frames(std::size_t tick) {
+    while (true) {
+        if (!state_.frames.has_channels(tick)) {
+            const std::error_code stopped = co_await state_.frames.begun(tick).wait();
+            if (stopped) co_return;
+        }
+        const std::error_code interrupted = co_await io::sleep_for(std::chrono::milliseconds(frame_ticks_ms[tick]));
+        if (interrupted) co_return;
+        state_.frames.set_live(state_.is_joined());
+        state_.frames.publish(tick, state_.now_us());
     }
 }
 
@@ -257,20 +294,126 @@ io::task<> server::serve_socket(http::exchange* on) {
     std::erase(sessions_, &session);
 }
 
-void server::respond_json(http::exchange* on, unsigned status, std::string_view text) const {
-    std::vector<http::field> fields{
-        {"Content-Type", "application/json"}, {"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}};
+std::expected<history_query, api_error> server::read_history_query(http::exchange* on) {
+    const http::request_head& head = on->request();
+    if (head.query.size() > request_bytes_max) return std::unexpected(api_error(error_code::request_too_large));
+    auto query = parse_history_query(head.path.substr(history_prefix.size()), head.query, head.find("Accept"));
+    if (!query || query->table != history_table::orders) return query;
+    // Orders are those of the key's account only.
+    const auto of = account_of(on, {});
+    if (!of) return std::unexpected(of.error());
+    query->account = (*of)->key().account;
+    return query;
+}
+
+void server::list_instruments(http::exchange* on) const {
+    std::string text;
+    json_writer out(text);
+    out.list(
+        [&] { state_.markets.for_each([&](const market& each) { write_instrument(out, each, state_.currency); }); });
+    respond_json(on, 200, text);
+}
+
+io::task<> server::answer_history(http::exchange* on) {
+    if (!addresses_.take(peer_of(on), history_cost, state_.context->now())) {
+        co_return refuse(on, api_error(error_code::too_many_requests), 429);
+    }
+    if (on->request().path == "/api/v1/instruments") co_return list_instruments(on);
+    auto query = read_history_query(on);
+    history_result result = std::unexpected(query ? api_error(error_code::internal_server_error) : query.error());
+    const history_format format = query ? query->format : history_format::json;
+    if (query) result = co_await history_.ask(std::move(*query));
+    if (!result) {
+        const error_code code = result.error().code;
+        const bool is_missing = code == error_code::invalid_instrument || code == error_code::method_not_found;
+        co_return refuse(on, result.error(), is_missing ? 404 : describe(code).http_status);
+    }
+    const std::string sequence = std::to_string(result->sequence);
+    const std::string time = history::format_time(domain::time_ns{result->time_ns});
+    std::vector<http::field> fields{{"Content-Type", content_type_of(format)},
+                                    {"Cache-Control", "no-store"},
+                                    {"X-Content-Type-Options", "nosniff"},
+                                    {"Vary", "Accept, Origin"},
+                                    {"Corro-Sequence", sequence},
+                                    {"Corro-Time", time}};
+    const std::string next = result->next ? std::to_string(*result->next) : std::string();
+    if (!next.empty()) fields.emplace_back("Corro-Next", next);
+    if (const std::string_view origin = allowed_origin(on); !origin.empty()) {
+        fields.emplace_back("Access-Control-Allow-Origin", origin);
+        fields.emplace_back("Access-Control-Expose-Headers", "Corro-Sequence, Corro-Time, Corro-Next");
+    }
+    on->respond(200, fields, result->body);
+}
+
+io::task<> server::serve_frames(http::exchange* on) {
+    if (!state_.is_joined()) {
+        co_return refuse(on, api_error(error_code::system_maintenance), 503);
+    }
+    std::string_view param;
+    const auto wish = parse_frame_query(on->request().query, state_.markets, param);
+    if (!wish) {
+        const bool is_unknown = wish.error() == frame_refusal::unknown_instrument;
+        const error_code code = is_unknown ? error_code::invalid_instrument : error_code::invalid_params;
+        co_return refuse(on, api_error(code, std::string(param)), is_unknown ? 404 : 400);
+    }
+    auto opened = co_await websocket::accept(on, socket_options_of(options_));
+    if (!opened) co_return;
+    frame_session session(state_, **opened, *wish);
+    frame_sessions_.push_back(&session);
+    if (closing_) session.end(websocket::close_code::going_away, "the venue closes");
+    co_await session.run();
+    std::erase(frame_sessions_, &session);
+}
+
+void server::refuse(http::exchange* on, const api_error& error, unsigned status) const {
+    request_times times;
+    times.in_us = times.out_us = state_.now_us();
+    respond_json(on, status, error_text("", error, times, state_.is_test));
+}
+
+/// The request's origin if its page may read responses; empty otherwise.
+std::string_view server::allowed_origin(http::exchange* on) const {
     const std::string_view origin = on->request().find("Origin");
     const bool is_allowed = std::ranges::any_of(
         options_.origins, [origin](const std::string& each) { return each == "*" || each == origin; });
-    if (!origin.empty() && is_allowed) {
+    return is_allowed ? origin : std::string_view();
+}
+
+void server::respond_json(http::exchange* on, unsigned status, std::string_view text) const {
+    std::vector<http::field> fields{
+        {"Content-Type", "application/json"}, {"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}};
+    if (const std::string_view origin = allowed_origin(on); !origin.empty()) {
         fields.emplace_back("Access-Control-Allow-Origin", origin);
         fields.emplace_back("Vary", "Origin");
     }
     on->respond(status, fields, text);
 }
 
-io::task<std::expected<std::string, api_error>> server::dispatch(http::exchange* on, const request* r) {
+/// The account of a request, by its token or its signature.
+/// @param body  That the request has; a signature covers it.
+std::expected<account*, api_error> server::account_of(http::exchange* on, std::string_view body) {
+    const http::request_head& head = on->request();
+    const std::string_view given = head.find("Authorization");
+    constexpr std::string_view by_token = "Bearer ";
+    constexpr std::string_view by_signature = "deri-hmac-sha256 ";
+    account* of = nullptr;
+    if (given.starts_with(by_token)) {
+        of = state_.keys->by_token(given.substr(by_token.size()), state_.context->now());
+        if (of == nullptr) return std::unexpected(api_error(error_code::invalid_token));
+        return of;
+    }
+    if (!given.starts_with(by_signature)) return std::unexpected(api_error(error_code::authorization_required));
+    const std::string data =
+        std::string(http::name_of(head.method)).append("\n").append(head.target).append("\n").append(body).append("\n");
+    signed_credentials with = signed_request_of(given.substr(by_signature.size()));
+    with.data = data;
+    of = state_.keys->by_signature(with, state_.now_us() / 1'000);
+    if (of == nullptr) return std::unexpected(api_error(error_code::invalid_credentials));
+    return of;
+}
+
+io::task<std::expected<std::string, api_error>> server::dispatch(http::exchange* on, const request* r,
+                                                                 std::string_view body) {
     if (r->method->over == transport::websocket) co_return std::unexpected(api_error(error_code::must_be_websocket));
     const io::steady_time now = state_.context->now();
     if (r->method->id == method_id::auth) {
@@ -279,23 +422,19 @@ io::task<std::expected<std::string, api_error>> server::dispatch(http::exchange*
         co_return std::move(done->result);
     }
     if (!r->method->is_private()) co_return answer_public(*r, state_.seen_by_public());
-    constexpr std::string_view scheme = "Bearer ";
-    std::string_view token = on->request().find("Authorization");
-    if (!token.starts_with(scheme)) co_return std::unexpected(api_error(error_code::authorization_required));
-    token.remove_prefix(scheme.size());
-    account* const of = state_.keys->by_token(token, now);
-    if (of == nullptr) co_return std::unexpected(api_error(error_code::invalid_token));
+    const auto of = account_of(on, body);
+    if (!of) co_return std::unexpected(of.error());
     private_caller by;
     by.markets = &state_.markets;
-    co_return co_await answer_private(r, of, &by);
+    co_return co_await answer_private(r, *of, &by);
 }
 
-io::task<> server::respond(http::exchange* on, const read_request* read, std::int64_t in_us) {
+io::task<> server::respond(http::exchange* on, const read_request* read, std::string_view body, std::int64_t in_us) {
     const std::uint32_t cost = read->what ? read->what->method->cost : request_cost;
     std::expected<std::string, api_error> result = std::unexpected(api_error(error_code::too_many_requests));
     const bool has_credits = addresses_.take(peer_of(on), cost, state_.context->now());
     if (has_credits && !read->what) result = std::unexpected(read->what.error());
-    if (has_credits && read->what) result = co_await dispatch(on, &*read->what);
+    if (has_credits && read->what) result = co_await dispatch(on, &*read->what, body);
     request_times times;
     times.in_us = in_us;
     times.out_us = state_.now_us();
@@ -313,11 +452,11 @@ io::task<> server::answer_get(http::exchange* on) {
     if (head.query.size() > request_bytes_max) {
         read_request refused;
         refused.what = std::unexpected(api_error(error_code::request_too_large));
-        co_await respond(on, &refused, in_us);
+        co_await respond(on, &refused, {}, in_us);
         co_return;
     }
     const read_request read = request_of_query(head.path.substr(method_prefix.size()), head.query);
-    co_await respond(on, &read, in_us);
+    co_await respond(on, &read, {}, in_us);
 }
 
 io::task<> server::answer_post(http::exchange* on) {
@@ -331,7 +470,7 @@ io::task<> server::answer_post(http::exchange* on) {
     if (read.what && !named.empty() && named != read.what->method->name) {
         read.what = std::unexpected(api_error(error_code::bad_request, {}, "the path names another method"));
     }
-    co_await respond(on, &read, in_us);
+    co_await respond(on, &read, *body, in_us);
 }
 
 }  // namespace corro::api

@@ -4,6 +4,9 @@
 //     /api/v2                POST: a request of JSON-RPC as the body
 //     /api/v2/public/...     GET with a query, or POST as above
 //     /api/v2/openapi.json   the description of the methods
+//     /api/v1/...            GET: the past, from the venue's journal
+//     /ws/market/v1          WebSocket: an instrument's market as binary frames
+//     /                      the pages that the server was given
 //
 // It is a client of the venue: it joins each feed like any subscriber. So a slow or hostile web client costs this
 // server something, and the venue nothing. Without its feeds it answers system_maintenance; when they are back, books
@@ -17,12 +20,16 @@
 #include <expected>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "api/address_credits.hpp"
 #include "api/api_state.hpp"
+#include "api/frame_session.hpp"
+#include "api/history_service.hpp"
+#include "api/site.hpp"
 #include "api/web_session.hpp"
 #include "client/feed_session.hpp"
 #include "client/venue_endpoint.hpp"
@@ -56,16 +63,23 @@ struct server_options {
     std::string currency = "USD";
     bool is_test = false;
     std::size_t connections_per_address_max = api::connections_per_address_max;
+    /// The venue's journals, one per partition, for questions about the past; none: there is no past.
+    std::vector<history_source> journals;
+    /// The pages at "/"; without any there is nothing.
+    std::span<const site_file> pages;
 };
 
 struct server_statistics {
     std::size_t connections_now = 0;
     std::size_t sessions_now = 0;  ///< WebSockets
+    std::size_t frame_channels_now = 0;
+    std::uint64_t frames = 0;  ///< of the binary market channel
     std::size_t channels_now = 0;
     std::uint64_t http_requests = 0;
     std::uint64_t notifications = 0;
-    std::uint64_t left_out = 0;      ///< notifications that slow clients did not get
-    std::uint64_t refused = 0;       ///< connections
+    std::uint64_t left_out = 0;  ///< notifications that slow clients did not get
+    std::uint64_t refused = 0;   ///< connections
+    std::uint64_t history_questions = 0;
     std::size_t accounts_on = 0;     ///< keys whose sessions are on
     std::uint64_t feeds_joined = 0;  ///< how often a feed was joined by a snapshot
 };
@@ -100,18 +114,29 @@ class server {
     [[nodiscard]] io::task<bool> join(followed_feed& feed);
     [[nodiscard]] io::task<bool> resume(followed_feed& feed);
     [[nodiscard]] io::task<> pass_on(followed_feed& feed);
+    [[nodiscard]] io::task<> publish_frames(std::size_t tick);
     [[nodiscard]] io::task<> publish_every(channel_interval interval, std::chrono::milliseconds length);
 
     [[nodiscard]] io::task<> accept_all(io::task_scope* connections);
     [[nodiscard]] io::task<> serve(io::tcp_stream stream, counted_connection counted);
     void add_routes();
     [[nodiscard]] io::task<> serve_socket(http::exchange* on);
+    [[nodiscard]] io::task<> serve_frames(http::exchange* on);
+    [[nodiscard]] io::task<> answer_history(http::exchange* on);
+    [[nodiscard]] std::expected<history_query, api_error> read_history_query(http::exchange* on);
+    void list_instruments(http::exchange* on) const;
+    [[nodiscard]] std::expected<account*, api_error> account_of(http::exchange* on, std::string_view body);
+    [[nodiscard]] io::task<> show_page(http::exchange* on);
     [[nodiscard]] io::task<> answer_post(http::exchange* on);
     [[nodiscard]] io::task<> answer_get(http::exchange* on);
     [[nodiscard]] io::task<> describe_methods(http::exchange* on);
-    [[nodiscard]] io::task<> respond(http::exchange* on, const read_request* read, std::int64_t in_us);
-    [[nodiscard]] io::task<std::expected<std::string, api_error>> dispatch(http::exchange* on, const request* r);
+    [[nodiscard]] io::task<> respond(http::exchange* on, const read_request* read, std::string_view body,
+                                     std::int64_t in_us);
+    [[nodiscard]] io::task<std::expected<std::string, api_error>> dispatch(http::exchange* on, const request* r,
+                                                                           std::string_view body);
     [[nodiscard]] io::task<> publish_account(account_channels* of);
+    [[nodiscard]] std::string_view allowed_origin(http::exchange* on) const;
+    void refuse(http::exchange* on, const api_error& error, unsigned status) const;
     void respond_json(http::exchange* on, unsigned status, std::string_view text) const;
 
     api_state state_;
@@ -119,10 +144,13 @@ class server {
     io::tcp_acceptor port_;
     io::endpoint where_;
     std::vector<followed_feed> feeds_;
+    history_service history_;
+    site pages_;
     http::router router_;
     http::server http_;
     address_credits addresses_;
     std::vector<web_session*> sessions_;
+    std::vector<frame_session*> frame_sessions_;
     io::manual_event closed_;
     std::uint64_t refused_count_ = 0;
     std::uint64_t joined_count_ = 0;

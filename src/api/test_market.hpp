@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "api/channels.hpp"
+#include "api/market_frames.hpp"
+#include "api/market_listeners.hpp"
 #include "api/market_view.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
@@ -72,8 +74,10 @@ struct test_market {
         if (ends) ++command;
     }
 
-    market_view view{publisher};
+    market_view view{listeners};
     channels publisher{view};
+    market_frames frames{view};
+    market_listeners listeners{publisher, frames};
     wire::instrument_table instruments;
     std::uint64_t command = 10;
     std::uint64_t last_trade = 0;

@@ -43,6 +43,7 @@ void timeline::consume(std::span<const domain::event> events) noexcept {
 
 io::task<timeline::outcome> timeline::open_reader(std::uint64_t from) {
     left_ = {};
+    at_end_ = false;
     reader_.reset();
     journal::reader_options options;
     options.venue = who_;
@@ -114,7 +115,7 @@ io::task<timeline::outcome> timeline::go_to(moment at) {
     if (done) done = co_await advance(at);
     if (!done) co_return done;
     const std::uint64_t last = facility_.position().sequence.value;
-    if (!at.is_time && at != latest() && last < at.sequence.value) {
+    if (!is_cut_ && !at.is_time && at != latest() && last < at.sequence.value) {
         co_return std::unexpected(
             journal::problem(journal::journal_errc::out_of_reach,
                              fmt::format("{}: the journal ends with sequence number {}; expected {}", directory_, last,
@@ -130,21 +131,31 @@ io::task<timeline::outcome> timeline::advance(moment until, facility::event_cons
     if (reader_ == nullptr) {
         done = co_await open_reader(facility_.position().sequence.value + 1);
         if (!done) co_return done;
+    } else if (at_end_) {
+        done = co_await reader_->look_again();
+        if (!done) co_return done;
     }
     heard_ = heard;
     at_end_ = false;
+    is_cut_ = false;
+    std::uint64_t room = commands_max_;
     for (;;) {
         std::size_t executed = 0;
-        while (executed < left_.size() && until.includes(left_[executed].sequence, left_[executed].time)) {
+        while (executed < left_.size() && executed < room &&
+               until.includes(left_[executed].sequence, left_[executed].time)) {
             if (commands != nullptr) commands->executing(left_[executed]);
             facility_.apply(left_[executed++]);
         }
         executed_count_ += executed;
+        room -= executed;
         left_ = left_.subspan(executed);
         if (executed != 0 && listener_) {
             listener_({facility_.position().sequence, reader_->bytes_done(), reader_->bytes_total()});
         }
-        if (!left_.empty()) break;
+        if (!left_.empty()) {
+            is_cut_ = until.includes(left_.front().sequence, left_.front().time);
+            break;
+        }
         auto read = co_await reader_->next();
         if (!read) {
             done = std::unexpected(std::move(read.error()));

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <expected>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -70,10 +71,16 @@ class timeline final : private facility::event_consumer {
     /// Goes to a moment. A moment beyond the journal's end is an error by sequence number, but not by time.
     /// @error  The reader's; out_of_reach when there is no such command. Skips snapshots that cannot be loaded.
     [[nodiscard]] io::task<outcome> go_to(moment at);
-    /// Executes the commands from here up to a moment, or to the end of the journal. `heard` and `listener` receive the
+    /// Executes the commands from here up to a moment, or to the end of the journal; behind an end that was reached
+    /// before, those that were written since. `heard` and `listener` receive the
     /// events and the commands, unless they are null.
     [[nodiscard]] io::task<outcome> advance(moment until, facility::event_consumer* heard = nullptr,
                                             command_listener* commands = nullptr);
+
+    /// From now on a call of `advance` or `go_to` executes at most this many commands, then it returns early.
+    void limit_work(std::uint64_t commands) noexcept { commands_max_ = commands; }
+    /// Whether the last call has returned early, because of the limit.
+    [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
 
     /// The state after the command that `facility::position` names.
     [[nodiscard]] const facility::facility& state() const noexcept { return facility_; }
@@ -105,6 +112,8 @@ class timeline final : private facility::event_consumer {
     std::unique_ptr<journal::reader> reader_;
     std::span<const domain::command> left_;  ///< read but not executed
     bool at_end_ = false;
+    bool is_cut_ = false;
+    std::uint64_t commands_max_ = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t loaded_sequence_ = 0;
     std::uint64_t executed_count_ = 0;
     std::function<void(const progress&)> listener_;

@@ -40,31 +40,6 @@ using testing::living_api;
 using testing::living_venue;
 using testing::web_client;
 
-io::task<void> trade(io::endpoint venue, std::uint32_t session_number, int requests_count) {
-    client::credentials who = testing::who(1, session_number);
-    who.cancel_on_disconnect = false;
-    auto session = co_await client::order_session::log_on(venue, who);
-    if (!session) {
-        ADD_FAILURE() << session.error().message();
-        co_return;
-    }
-    std::vector<domain::instrument> instruments;
-    (*session)->instruments().for_each([&](const domain::instrument& i) { instruments.push_back(i); });
-    client::trader trader(client::trader_options(), instruments, {domain::price_ticks{9'000}, domain::price_ticks{200}},
-                          session_number * 1'000'000, session_number);
-    for (int i = 0; i < requests_count; ++i) {
-        if ((*session)->send(trader.next_request()) == 0) co_return;
-        bool answered = false;
-        while (!answered) {
-            const auto answer = co_await (*session)->next();
-            if (!answer || answer->reject) co_return;
-            answered = trader.on_event(answer->event);
-        }
-        static_cast<void>(co_await io::sleep_for(3ms));
-    }
-    static_cast<void>(co_await (*session)->log_out());
-}
-
 /// A world with a venue, its API, and a context for clients.
 class api_world : public ::testing::Test {
  protected:
@@ -116,7 +91,7 @@ io::task<void> follow_a_market(const node::venue* venue, io::endpoint at) {
     const bool is_early = co_await subscribe(&early, at);
     if (!is_early) co_return;
     io::task_scope beside(here);
-    beside.spawn(trade(venue->order_entry_endpoint(), 1, 400));
+    beside.spawn(testing::trade_at_random(venue->order_entry_endpoint(), 1, 400));
     co_await early.listen(700ms);
     const bool is_late = co_await subscribe(&late, at);
     if (!is_late) co_return;
@@ -219,7 +194,7 @@ io::task<void> be_slow(const node::venue* venue, io::endpoint at) {
     web_client c;
     const bool is_open = co_await subscribe(&c, at);
     if (!is_open) co_return;
-    co_await trade(venue->order_entry_endpoint(), 2, 3'000);
+    co_await testing::trade_at_random(venue->order_entry_endpoint(), 2, 3'000);
     co_await c.listen(3s);
     EXPECT_TRUE(c.has_book("book.ONE.raw", *venue, 1) || !c.peer().is_open());
     c.peer().abort();
@@ -254,7 +229,7 @@ io::task<void> subscribe_and_trade(const node::venue* venue, io::endpoint at, we
     const bool is_open = co_await subscribe(c, at);
     if (!is_open) co_return;
     io::task_scope beside(co_await io::this_context());
-    beside.spawn(trade(venue->order_entry_endpoint(), 1, 300));
+    beside.spawn(testing::trade_at_random(venue->order_entry_endpoint(), 1, 300));
     co_await c->listen(4s);
     co_await beside.join();
     expect_the_venues_books(*c, *venue);
@@ -271,7 +246,7 @@ io::task<void> see_it_gone(web_client* c) {
 
 io::task<void> trade_on(const node::venue* venue, web_client* c) {
     io::task_scope beside(co_await io::this_context());
-    beside.spawn(trade(venue->order_entry_endpoint(), 3, 300));
+    beside.spawn(testing::trade_at_random(venue->order_entry_endpoint(), 3, 300));
     co_await c->listen(5s);
     co_await beside.join();
     const std::string state = co_await locked(c);

@@ -9,14 +9,19 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "api/json_value.hpp"
+#include "api/site.hpp"
+#include "client/order_session.hpp"
+#include "client/trader.hpp"
 #include "exchange_fixture.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
 #include "io/net/tcp.hpp"
 #include "io/sync/remote_event.hpp"
 #include "io/task/block_on.hpp"
@@ -38,6 +43,82 @@ inline io::task<void> serve_until(node::venue* venue, io::remote_event* ends) {
     static_cast<void>(co_await ends->wait());
     venue->close();
     co_await serving.join();
+}
+
+/// Enters and cancels orders around a price, and logs out.
+inline io::task<void> trade_at_random(io::endpoint venue, std::uint32_t session_number, int requests_count) {
+    client::credentials self = who(1, session_number);
+    self.cancel_on_disconnect = false;
+    auto session = co_await client::order_session::log_on(venue, self);
+    if (!session) {
+        ADD_FAILURE() << session.error().message();
+        co_return;
+    }
+    std::vector<domain::instrument> instruments;
+    (*session)->instruments().for_each([&](const domain::instrument& i) { instruments.push_back(i); });
+    client::trader trader(client::trader_options(), instruments, {domain::price_ticks{9'000}, domain::price_ticks{200}},
+                          session_number * 1'000'000, session_number);
+    for (int i = 0; i < requests_count; ++i) {
+        if ((*session)->send(trader.next_request()) == 0) co_return;
+        bool answered = false;
+        while (!answered) {
+            const auto answer = co_await (*session)->next();
+            if (!answer || answer->reject) co_return;
+            answered = trader.on_event(answer->event);
+        }
+        static_cast<void>(co_await io::sleep_for(std::chrono::milliseconds(3)));
+    }
+    static_cast<void>(co_await (*session)->log_out());
+}
+
+/// A response as it came.
+struct raw_response {
+    /// The value of a field; empty if there is none.
+    [[nodiscard]] std::string field(const std::string& name) const {
+        const std::size_t begin = head.find("\r\n" + name + ": ");
+        if (begin == std::string::npos) return {};
+        const std::size_t from = begin + name.size() + 4;
+        return head.substr(from, head.find("\r\n", from) - from);
+    }
+
+    unsigned status = 0;
+    std::string head;
+    std::string body;
+};
+
+/// Sends a request without a body and reads the response until the connection ends.
+inline io::task<void> ask_raw(io::endpoint at, std::string method, std::string target, std::vector<std::string> fields,
+                              raw_response* into) {
+    auto stream = co_await io::tcp_stream::connect(co_await io::this_context(), at);
+    if (!stream) {
+        ADD_FAILURE() << "not connected";
+        co_return;
+    }
+    std::string text = method + " " + target + " HTTP/1.1\r\nHost: venue\r\n";
+    bool has_connection = false;
+    for (const std::string& each : fields) {
+        text += each + "\r\n";
+        has_connection = has_connection || each.starts_with("Connection:");
+    }
+    if (!has_connection) text += "Connection: close\r\n";
+    text += "\r\n";
+    const io::io_result sent = co_await stream->write_all(std::as_bytes(std::span(text.data(), text.size())));
+    EXPECT_FALSE(sent.error);
+    std::string whole;
+    std::string part(16 * 1024, '\0');
+    while (true) {
+        const io::io_result got = co_await stream->read_some(std::as_writable_bytes(std::span(part)));
+        whole.append(part, 0, got.bytes);
+        if (got.error) break;
+    }
+    const std::size_t end = whole.find("\r\n\r\n");
+    if (end == std::string::npos) {
+        ADD_FAILURE() << whole;
+        co_return;
+    }
+    into->status = static_cast<unsigned>(std::stoul(whole.substr(9, 3)));
+    into->head = whole.substr(0, end + 2);
+    into->body = whole.substr(end + 4);
 }
 
 /// A venue on a context of the world, while it lives.
@@ -67,12 +148,13 @@ class living_venue {
 class living_api {
  public:
     living_api(sim::world& world, node::configuration c, io::endpoint feed, io::endpoint snapshots,
-               std::optional<io::endpoint> orders = std::nullopt, std::vector<api::api_key> keys = {})
+               std::optional<io::endpoint> orders = std::nullopt, std::vector<api::api_key> keys = {},
+               std::span<const api::site_file> pages = {})
         : context_(io::context_options(world.machine())), ends_(context_), serving_(context_) {
         c.api_listen = "127.0.0.1:0";
         role_ = std::make_unique<node::api_role>(context_, c,
                                                  std::vector<api::feed_address>{node::feed_address_of(feed, snapshots)},
-                                                 orders, std::move(keys));
+                                                 orders, std::move(keys), pages);
         serving_.spawn(run(this));
     }
     ~living_api() {
@@ -81,6 +163,7 @@ class living_api {
         EXPECT_EQ(role_->server().statistics().sessions_now, 0U);
         EXPECT_EQ(role_->server().statistics().connections_now, 0U);
         EXPECT_EQ(role_->server().statistics().channels_now, 0U);
+        EXPECT_EQ(role_->server().statistics().frame_channels_now, 0U);
     }
     living_api(const living_api&) = delete;
     living_api& operator=(const living_api&) = delete;

@@ -5,14 +5,36 @@
 #include <utility>
 
 #include "io/task/scope.hpp"
+#include "journal/identity.hpp"
 #include "node/venue/ports.hpp"
 
 namespace corro::node {
 namespace {
 
+/// The journals of a venue's partitions, for questions about the past.
+std::vector<api::history_source> journals_of(const configuration& c, io::platform& on) {
+    std::vector<api::history_source> journals;
+    if (c.journal_directory.empty()) return journals;
+    const std::size_t count = std::max<std::size_t>(c.partitions.size(), 1);
+    for (std::size_t k = 0; k < count; ++k) {
+        const configuration own = c.partitions.empty() ? c : configuration_of_partition(c, k);
+        api::history_source one;
+        one.directory = own.journal_directory;
+        one.venue.options = facility_options_of(own, on);
+        one.venue.options.touch = base::page_touch::no;  // a question uses only few of a venue's pages
+        one.venue.instruments = own.instruments;
+        one.venue.who =
+            journal::identity(own.venue_name, journal::fingerprint_of(own.instruments), own.partition_index);
+        journals.push_back(std::move(one));
+    }
+    return journals;
+}
+
 api::server_options options_of(const configuration& c, std::vector<api::feed_address> feeds,
-                               std::optional<io::endpoint> orders, std::vector<api::api_key> keys) {
+                               std::optional<io::endpoint> orders, std::vector<api::api_key> keys,
+                               std::span<const api::site_file> pages, io::platform& on) {
     api::server_options o;
+    o.journals = journals_of(c, on);
     o.feeds = std::move(feeds);
     o.origins = c.api_origins;
     o.currency = c.api_currency;
@@ -20,16 +42,18 @@ api::server_options options_of(const configuration& c, std::vector<api::feed_add
     o.connections_per_address_max = c.api_connections_per_address_max;
     if (orders) o.orders.emplace(*orders);
     o.keys = std::move(keys);
+    o.pages = pages;
     return o;
 }
 
 }  // namespace
 
 api_role::api_role(io::context& context, const configuration& c, std::vector<api::feed_address> feeds,
-                   std::optional<io::endpoint> orders, std::vector<api::api_key> keys)
+                   std::optional<io::endpoint> orders, std::vector<api::api_key> keys,
+                   std::span<const api::site_file> pages)
     : context_(context),
       server_(context, open_port(context, c.api_listen, place_of(c, "api.listen")),
-              options_of(c, std::move(feeds), orders, std::move(keys))),
+              options_of(c, std::move(feeds), orders, std::move(keys), pages, context.runs_on())),
       metrics_(
           context, [this](telemetry::metrics_page& page) { collect(page); },
           [this] { return std::string(server_.is_joined() ? "" : "The venue's feed is not connected."); }) {
@@ -44,10 +68,14 @@ void api_role::collect(telemetry::metrics_page& page) const {
     page.gauge("corro_api_connections", "Connections to the API.", static_cast<double>(s.connections_now));
     page.gauge("corro_api_sessions", "WebSockets of the API.", static_cast<double>(s.sessions_now));
     page.gauge("corro_api_channels", "Channels with subscribers.", static_cast<double>(s.channels_now));
+    page.gauge("corro_api_frame_channels", "Binary market channels with subscribers.",
+               static_cast<double>(s.frame_channels_now));
+    page.counter("corro_api_frames_total", "Frames to subscribers of binary market channels.", s.frames);
     page.gauge("corro_api_accounts", "Keys whose sessions are on.", static_cast<double>(s.accounts_on));
     page.counter("corro_api_http_requests_total", "HTTP requests to the API.", s.http_requests);
     page.counter("corro_api_notifications_total", "Notifications to subscribers of channels.", s.notifications);
     page.counter("corro_api_left_out_total", "Notifications that slow subscribers did not get.", s.left_out);
+    page.counter("corro_api_history_questions_total", "Questions about the past.", s.history_questions);
     page.counter("corro_api_refused_total", "Connections over a limit.", s.refused);
     page.counter("corro_api_joined_total", "Snapshots with which feeds were joined.", s.feeds_joined);
 }

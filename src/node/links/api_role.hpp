@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "api/server.hpp"
@@ -23,11 +24,13 @@ class api_role {
  public:
     /// Opens the ports: api.listen, and metrics.listen unless it is empty.
     /// @param feeds   The venue's, one per partition.
+    /// @param pages   The dashboard; they outlive the role.
     /// @param orders  The venue's order entry, for `keys`; nothing: there is only market data.
     /// @param keys    Of `api_keys_of`.
     /// @throws std::system_error, configuration_error.
     api_role(io::context& context, const configuration& configuration, std::vector<api::feed_address> feeds,
-             std::optional<io::endpoint> orders = std::nullopt, std::vector<api::api_key> keys = {});
+             std::optional<io::endpoint> orders = std::nullopt, std::vector<api::api_key> keys = {},
+             std::span<const api::site_file> pages = {});
 
     /// Serves until `close`. @suspend Until then. @cancel Ends all connections.
     [[nodiscard]] io::task<void> run();
