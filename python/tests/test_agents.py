@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import threading
 import weakref
 
@@ -304,3 +305,38 @@ def test_a_fork_has_the_same_agents():
 
     with pytest.raises(RuntimeError, match="depend on nothing but their arguments"):
         run({"me": remembers}, until="4s").fork()
+
+
+def resident_kib() -> int:
+    with open("/proc/self/status", encoding="utf-8") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+
+
+def test_many_markets_leave_no_memory():
+    used = []
+    for seed in range(120):
+        market = run({"me": crosser, "you": maker, "crowd": corro.Crowd(crowd, 5, "200ms")}, seed=seed, until="400ms",
+                     record=("trades", "orders"), seats=["seat"])
+        assert len(market.orders) and market.book() and len(market.positions) and market.metrics
+        used.append(resident_kib())
+    assert used[-1] - used[39] < 2_000, "eighty markets more take no memory"
+
+
+def test_a_forked_process_runs_the_same_market():
+    expected = run({"me": maker}, until="2s").result.digest
+    market = corro.Market(small(), seed=3, agents={"me": maker})
+    market.run("1s")
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            market.run("2s")
+            os.write(writer, f"{market.result.digest} {run({'me': maker}, until='2s').result.digest}".encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as answers:
+        assert answers.read() == f"{expected} {expected}"
+    os.waitpid(child, 0)
+    market.run("2s")
+    assert market.result.digest == expected
