@@ -354,6 +354,7 @@ class Dashboard(Page):
         self.browser.wait("continuous trading", "return document.querySelector('#phase').textContent === 'continuous'")
         self.alice.order("buy", 120, 2, instrument="WILD")
         self.browser.wait("the auction", "return document.querySelector('#phase').textContent === 'volatility auction'")
+        self.browser.wait("what it would trade", "return document.querySelector('#indicative').textContent === '2 at 100'")
 
     def test_options_have_the_volatility_that_their_prices_imply(self):
         years = (datetime.datetime(2027, 6, 18, 15, tzinfo=datetime.timezone.utc).timestamp() - time.time()) / (365 * 86400)

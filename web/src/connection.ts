@@ -80,11 +80,6 @@ export class Connection {
         await this.call(`${scope}/subscribe`, { channels });
     }
 
-    unsubscribe(channels: string[]): void {
-        for (const name of channels) this.channels.delete(name);
-        this.call("public/unsubscribe", { channels }).catch(() => {});
-    }
-
     private lose(): void {
         this.channels.clear();
         const lost = [...this.waiting.values()];

@@ -6,14 +6,14 @@ import { Account } from "./account";
 import { Blotter } from "./blotter";
 import { Chain } from "./chain";
 import { ColumnStore } from "./column_store";
-import { type CallError, Connection, noConnection } from "./connection";
+import { Connection } from "./connection";
 import { announce, byId, element, setText } from "./dom";
 import { Heatmap } from "./heatmap";
 import { type Instrument, type ReportedInstrument, amountText, instrumentOf, priceText } from "./instrument";
-import { JsonFeed } from "./json_feed";
 import { bindKeys } from "./keyboard";
 import { Ladder } from "./ladder";
-import { Market } from "./market";
+import { type BestLevel, Market } from "./market";
+import { MarketFeed } from "./market_feed";
 import type { Theme } from "./palette";
 import { Quality } from "./quality";
 import { Status } from "./status";
@@ -33,7 +33,7 @@ class Dashboard {
     private readonly heatmap: Heatmap;
     private readonly watchlist: Watchlist;
     private readonly chain: Chain;
-    private feed: JsonFeed;
+    private feed: MarketFeed;
     private ownVersion = -1;
 
     constructor(
@@ -70,21 +70,9 @@ class Dashboard {
         this.watchlist = new Watchlist(tickers, instruments, (chosen) => this.show(chosen));
         this.chain = new Chain(tickers, instruments, (chosen) => this.show(chosen));
         this.bindControls();
-        this.feed = this.follow();
-        connection.onState((state) => {
-            if (state === "open") this.feed = this.follow();
-            else market.lose();
-        });
+        this.feed = new MarketFeed(instrument.name, market);
         this.mark();
         requestAnimationFrame((now) => this.draw(now));
-    }
-
-    private follow(): JsonFeed {
-        const feed = new JsonFeed(this.connection, this.instrument, this.market);
-        feed.begin().catch((error: CallError) => {
-            if (error.code !== noConnection) announce(`no market: ${error.message}`, "bad");
-        });
-        return feed;
     }
 
     private mark(): void {
@@ -101,7 +89,7 @@ class Dashboard {
         for (const panel of [this.heatmap, this.ladder, this.tape, this.ticket, this.quality]) panel.show(instrument);
         this.ownVersion = -1;
         history.replaceState(null, "", `#${encodeURIComponent(instrument.name)}`);
-        this.feed = this.follow();
+        this.feed = new MarketFeed(instrument.name, this.market);
         this.mark();
     }
 
@@ -124,7 +112,9 @@ class Dashboard {
         this.quality.draw(now);
         this.watchlist.draw();
         this.chain.draw();
-        this.status.draw(now, this.connection.bytes);
+        this.status.draw(now, this.connection.bytes + this.feed.bytes);
+        const levels = { indicative: market.indicative, "implied-bid": market.impliedBid, "implied-ask": market.impliedAsk };
+        for (const [id, level] of Object.entries(levels)) this.showLevel(byId(id), level);
         setText(byId("best-bid"), priceText(instrument, market.bids.best()));
         setText(byId("best-ask"), priceText(instrument, market.asks.best()));
         setText(byId("last"), priceText(instrument, market.last));
@@ -132,6 +122,11 @@ class Dashboard {
         setText(byId("low"), priceText(instrument, market.low));
         setText(byId("volume"), amountText(instrument, market.volume));
         setText(byId("open-interest"), amountText(instrument, market.openInterest));
+    }
+
+    private showLevel(into: HTMLElement, level: BestLevel | null): void {
+        into.parentElement!.hidden = level === null;
+        if (level !== null) setText(into, `${amountText(this.instrument, level.lots)} at ${priceText(this.instrument, level.price)}`);
     }
 
     private bindControls(): void {

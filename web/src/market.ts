@@ -12,6 +12,11 @@ export interface Trade {
     readonly side: 1 | -1;
 }
 
+export interface BestLevel {
+    readonly price: number;
+    readonly lots: number;
+}
+
 const tradesMax = 1000;
 
 export class Market {
@@ -25,6 +30,11 @@ export class Market {
     low: number | null = null;
     volume = 0;
     openInterest = 0;
+    /** What an auction would trade now. */
+    indicative: BestLevel | null = null;
+    /** What orders of other instruments imply, best prices. */
+    impliedBid: BestLevel | null = null;
+    impliedAsk: BestLevel | null = null;
     /** False from a lost connection until the next snapshot: the book is then an old one. */
     isCurrent = false;
     /** Milliseconds since 1970, by the venue. */
@@ -55,6 +65,7 @@ export class Market {
         this.phase = "";
         this.last = this.high = this.low = null;
         this.volume = this.openInterest = this.time = 0;
+        this.indicative = this.impliedBid = this.impliedAsk = null;
         this.isCurrent = false;
         ++this.version;
     }
