@@ -168,6 +168,39 @@ class ClientTest(unittest.TestCase):
                 control.type("snapshot")
                 control.wait_for("no snapshot: the newest one has all durable commands|no new snapshot: one is in progress")
 
+    def test_an_operator_stops_an_account_and_makes_refusals_for_tests(self):
+        operator = f'\n[[account]]\nid = 5\nname = "operator"\noperator = true\nkey = "{"6e" * 32}"\n'
+        with Exchange(self.folder.name, more=operator) as exchange, Typed(self.arguments(exchange, "alice")) as alice, \
+                Typed(self.arguments(exchange, "operator")) as control:
+            alice.type("kill 2")
+            alice.wait_for("refused: only operators may do this")
+            alice.type("buy 10 ESZ6 5990 gtc")
+            alice.wait_for("#2 open buy 10 ESZ6")
+            control.type("kill 1")
+            control.wait_for("done")
+            alice.wait_for("#2 cancelled buy 10 ESZ6 @ 5990.00 .*killed")
+            alice.type("buy 1 ESZ6 5990")
+            alice.wait_for("#3 refused: the kill switch of the session, the account or its firm is on")
+            control.type("release 1")
+            control.wait_for("done")
+            alice.type("buy 2 ESZ6 5990")
+            alice.wait_for("#4 open buy 2 ESZ6")
+            alice.type("buy 3 CLF7 70")
+            alice.wait_for("#5 open buy 3 CLF7")
+            control.type("clear 1 ESZ6")
+            alice.wait_for("#4 cancelled buy 2 ESZ6")
+            control.type("limits 1 open 1")
+            control.wait_for("done")
+            alice.type("buy 1 CLF7 70")
+            alice.wait_for("#6 refused: the account has as many open orders as it may have")
+            control.type("limits 1")
+            control.wait_for("done")
+            control.type("settle CLF7 70.5")
+            control.wait_for("done")
+            alice.wait_for("#5 cancelled buy 3 CLF7")
+            alice.type("buy 1 CLF7 70")
+            alice.wait_for("#7 refused: the instrument has ended")
+
     def test_says_what_is_wrong_with_its_start(self):
         with Exchange(self.folder.name) as exchange:
             unknown = subprocess.run([CORRO, "client", "--plain", *self.arguments(exchange, "nobody")],

@@ -336,6 +336,76 @@ class reader {
     return order_ticket{c};
 }
 
+[[nodiscard]] std::expected<domain::account_id, std::string> read_account(reader& words) {
+    const auto number = read_number(words.take(), "account");
+    if (!number) return problem(number.error());
+    if (*number > UINT32_MAX) return problem(fmt::format("account: at most {}", UINT32_MAX));
+    return domain::account_id{static_cast<std::uint32_t>(*number)};
+}
+
+[[nodiscard]] std::expected<request, std::string> parse_kill(reader& words, domain::switch_state state) {
+    const auto account = read_account(words);
+    if (!account) return problem(account.error());
+    command c;
+    c.kind = domain::command_kind::kill_switch;
+    c.kill_switch().kill_scope = domain::kill_scope::account;
+    c.kill_switch().state = state;
+    c.kill_switch().other_account = *account;
+    return order_ticket{c};
+}
+
+[[nodiscard]] std::expected<request, std::string> parse_clearing(reader& words,
+                                                                 std::span<const domain::instrument> instruments) {
+    const auto account = read_account(words);
+    if (!account) return problem(account.error());
+    command c;
+    c.kind = domain::command_kind::cancel_orders;
+    c.cancel_orders().scope = domain::cancel_scope::account;
+    c.cancel_orders().other_account = *account;
+    if (words.ended()) return order_ticket{c};
+    const domain::instrument* const i = find(instruments, words.peek());
+    if (i == nullptr) return problem(fmt::format("no instrument \"{}\"; press TAB for the names", words.peek()));
+    static_cast<void>(words.take());
+    c.instrument = i->id;
+    return order_ticket{c};
+}
+
+[[nodiscard]] std::expected<request, std::string> parse_limits(reader& words) {
+    const auto account = read_account(words);
+    if (!account) return problem(account.error());
+    command c;
+    c.kind = domain::command_kind::set_limits;
+    c.set_limits().other_account = *account;
+    while (!words.ended()) {
+        const std::string_view word = words.take();
+        if (std::ranges::none_of(limit_words, [word](std::string_view each) { return equal(each, word); })) {
+            return problem(fmt::format("\"{}\": expected order LOTS, position LOTS or open ORDERS", word));
+        }
+        const auto number = read_number(words.take(), word);
+        if (!number) return problem(number.error());
+        if (*number > UINT32_MAX) return problem(fmt::format("{}: at most {}", word, UINT32_MAX));
+        const auto limit = static_cast<std::uint32_t>(*number);
+        if (equal(word, "order")) c.set_limits().order_quantity_max = domain::quantity_lots{limit};
+        if (equal(word, "position")) c.set_limits().position_max = domain::quantity_lots{limit};
+        if (equal(word, "open")) c.set_limits().open_orders_max = limit;
+    }
+    return order_ticket{c};
+}
+
+[[nodiscard]] std::expected<request, std::string> parse_settlement(reader& words,
+                                                                   std::span<const domain::instrument> instruments) {
+    const domain::instrument* const i = find(instruments, words.peek());
+    if (i == nullptr) return problem(fmt::format("no instrument \"{}\"; press TAB for the names", words.peek()));
+    static_cast<void>(words.take());
+    const auto price = read_price(*i, words.take(), "price");
+    if (!price) return problem(price.error());
+    command c;
+    c.kind = domain::command_kind::settle_instrument;
+    c.instrument = i->id;
+    c.settle_instrument().price = *price;
+    return order_ticket{c};
+}
+
 [[nodiscard]] std::expected<request, std::string> parse_rest(std::string_view word, reader& words,
                                                              std::span<const domain::instrument> instruments,
                                                              std::optional<domain::instrument_id> selected) {
@@ -346,6 +416,11 @@ class reader {
     if (equal(word, "define")) return parse_definition(words, instruments);
     if (equal(word, "newday")) return parse_day(words, instruments);
     if (equal(word, "phase")) return parse_phase(words, instruments);
+    if (equal(word, "kill")) return parse_kill(words, domain::switch_state::on);
+    if (equal(word, "release")) return parse_kill(words, domain::switch_state::off);
+    if (equal(word, "clear")) return parse_clearing(words, instruments);
+    if (equal(word, "limits")) return parse_limits(words);
+    if (equal(word, "settle")) return parse_settlement(words, instruments);
     if (equal(word, "orders")) return listing::orders;
     if (equal(word, "fills")) return listing::fills;
     if (equal(word, "positions") && equal(words.peek(), "account")) {

@@ -173,11 +173,50 @@ TEST(desk_command, reads_what_operators_ask) {
     EXPECT_EQ(problem_of("snapshot ESZ6"), "unexpected word \"ESZ6\"; see: help snapshot");
 }
 
+TEST(desk_command, reads_what_operators_do_to_accounts_and_instruments) {
+    const domain::command kill = order("KILL 2");
+    EXPECT_EQ(kill.kind, domain::command_kind::kill_switch);
+    EXPECT_EQ(kill.kill_switch().kill_scope, domain::kill_scope::account);
+    EXPECT_EQ(kill.kill_switch().state, domain::switch_state::on);
+    EXPECT_EQ(kill.kill_switch().other_account, domain::account_id{2});
+    EXPECT_EQ(order("release 2").kill_switch().state, domain::switch_state::off);
+    const domain::command clear = order("clear 7");
+    EXPECT_EQ(clear.kind, domain::command_kind::cancel_orders);
+    EXPECT_EQ(clear.cancel_orders().scope, domain::cancel_scope::account);
+    EXPECT_EQ(clear.cancel_orders().other_account, domain::account_id{7});
+    EXPECT_EQ(clear.instrument, domain::instrument_id{}) << "in all instruments, whichever is shown";
+    EXPECT_EQ(order("clear 7 clf7").instrument, domain::instrument_id{7});
+    const domain::command limits = order("limits 3 open 5 order 20");
+    EXPECT_EQ(limits.kind, domain::command_kind::set_limits);
+    EXPECT_EQ(limits.set_limits().other_account, domain::account_id{3});
+    EXPECT_EQ(limits.set_limits().open_orders_max, 5U);
+    EXPECT_EQ(limits.set_limits().order_quantity_max, domain::quantity_lots{20});
+    EXPECT_EQ(limits.set_limits().position_max, domain::quantity_lots{0}) << "no limit";
+    EXPECT_EQ(order("limits 3 position 8").set_limits().position_max, domain::quantity_lots{8});
+    const domain::command settle = order("settle esh7 -1.25");
+    EXPECT_EQ(settle.kind, domain::command_kind::settle_instrument);
+    EXPECT_EQ(settle.instrument, domain::instrument_id{2});
+    EXPECT_EQ(settle.settle_instrument().price, domain::price_ticks{-5});
+    EXPECT_EQ(problem_of("kill"), "account: expected a whole number above 0, found \"\"");
+    EXPECT_EQ(problem_of("kill alice"), "account: expected a whole number above 0, found \"alice\"");
+    EXPECT_EQ(problem_of("release 4294967296"), "account: at most 4294967295");
+    EXPECT_EQ(problem_of("kill 2 3"), "unexpected word \"3\"; see: help kill");
+    EXPECT_EQ(problem_of("clear 2 XXX"), "no instrument \"XXX\"; press TAB for the names");
+    EXPECT_EQ(problem_of("limits 2 lots 5"), "\"lots\": expected order LOTS, position LOTS or open ORDERS");
+    EXPECT_EQ(problem_of("limits 2 open"), "open: expected a whole number above 0, found \"\"");
+    EXPECT_EQ(problem_of("limits 2 open 4294967296"), "open: at most 4294967295");
+    EXPECT_EQ(problem_of("settle ESZ6"), "price: expected a decimal such as \"0.25\", found \"\"");
+    EXPECT_EQ(problem_of("settle 5"), "no instrument \"5\"; press TAB for the names");
+}
+
 TEST(desk_command, completes_words_where_they_may_stand) {
-    EXPECT_EQ(completions("", venue).size(), 17U);
-    EXPECT_EQ(completions("s", venue), (std::vector<std::string>{"sell", "show", "snapshot", "status"}));
+    EXPECT_EQ(completions("", venue).size(), 22U);
+    EXPECT_EQ(completions("s", venue), (std::vector<std::string>{"sell", "settle", "show", "snapshot", "status"}));
     EXPECT_EQ(completions("status e", venue), (std::vector<std::string>{"ESH7", "ESZ6"}));
-    EXPECT_EQ(completions("c", venue), std::vector<std::string>{"cancel"});
+    EXPECT_EQ(completions("c", venue), (std::vector<std::string>{"cancel", "clear"}));
+    EXPECT_EQ(completions("clear 2 c", venue), std::vector<std::string>{"CLF7"});
+    EXPECT_EQ(completions("settle esh", venue), std::vector<std::string>{"ESH7"});
+    EXPECT_EQ(completions("limits 2 o", venue), (std::vector<std::string>{"open", "order"}));
     EXPECT_EQ(completions("buy 10 e", venue), (std::vector<std::string>{"ESH7", "ESZ6"}));
     EXPECT_EQ(completions("buy 10 ESZ6 6000 i", venue), std::vector<std::string>{"ioc"});
     EXPECT_EQ(completions("cancel all c", venue), std::vector<std::string>{"CLF7"});

@@ -36,6 +36,12 @@ std::vector<std::string> completions(std::string_view line, std::span<const doma
             for (const std::string_view word : phase_words) offer(word);
         }
         if (position == 2) offer_symbols();
+    } else if (equal(words[0], "limits")) {
+        if (position >= 2) {
+            for (const std::string_view word : limit_words) offer(word);
+        }
+    } else if (equal(words[0], "clear")) {
+        if (position == 2) offer_symbols();
     } else if (equal(words[0], "amend")) {
         if (position >= 2) {
             offer("price");
@@ -46,7 +52,8 @@ std::vector<std::string> completions(std::string_view line, std::span<const doma
         if (position == 2 && equal(words[1], "all")) offer_symbols();
     } else if (position == 1 && equal(words[0], "positions")) {
         offer("account");
-    } else if (position == 1 && (equal(words[0], "show") || equal(words[0], "use") || equal(words[0], "status"))) {
+    } else if (position == 1 && (equal(words[0], "show") || equal(words[0], "use") || equal(words[0], "status") ||
+                                 equal(words[0], "settle"))) {
         offer_symbols();
     }
     std::sort(found.begin(), found.end());

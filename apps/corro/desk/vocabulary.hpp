@@ -43,7 +43,7 @@ struct verb {
     std::string_view meaning;
 };
 
-inline constexpr std::array<verb, 17> verbs{{
+inline constexpr std::array<verb, 22> verbs{{
     {"amend", "amend NUMBER [quantity UNITS] [price PRICE]",
      "Change an order. A smaller quantity keeps its place in the queue; a larger one or another price loses it."},
     {"buy",
@@ -54,6 +54,8 @@ inline constexpr std::array<verb, 17> verbs{{
      "resting "
      "or both, or by decrementing both."},
     {"cancel", "cancel NUMBER | cancel all [SYMBOL]", "Cancel an order, or all, or all of one instrument."},
+    {"clear", "clear ACCOUNT [SYMBOL]",
+     "Cancel all open orders of an account, by its number, or those in one instrument. For operators."},
     {"define",
      "define ID SYMBOL like SYMBOL [expiry YYYY-MM-DD] [call STRIKE|put STRIKE] [low PRICE] [high PRICE] [legs "
      "SYMBOL...]",
@@ -61,6 +63,11 @@ inline constexpr std::array<verb, 17> verbs{{
     {"exit", "exit", "Same as quit."},
     {"fills", "fills", "List the last fills."},
     {"help", "help [WORD]", "Explain a word, or list all words."},
+    {"kill", "kill ACCOUNT",
+     "Cancel all open orders of an account, and refuse new ones until \"release\". For operators."},
+    {"limits", "limits ACCOUNT [order LOTS] [position LOTS] [open ORDERS]",
+     "Set the limits of an account: the lots of one order, the lots long or short in an instrument, the open orders. "
+     "One that is not named has no limit. For operators."},
     {"newday", "newday [SYMBOL]",
      "Reset the statistics of an instrument, or of all; the last price stays. For operators."},
     {"orders", "orders", "List the open orders."},
@@ -69,10 +76,13 @@ inline constexpr std::array<verb, 17> verbs{{
      "List the lots bought and sold since the start of the desk. With \"account\", by FIX: ask the venue for the "
      "positions of the account."},
     {"quit", "quit", "Leave. The venue cancels the open orders if the session asked for that."},
+    {"release", "release ACCOUNT", "End the effect of \"kill\". For operators."},
     {"sell",
      "sell UNITS [SYMBOL] PRICE|market [day|gtc|ioc|fok] [post] [show UNITS] [min UNITS] [stop PRICE] [stay] "
      "[self newest|resting|both|decrement]",
      "Enter an order to sell."},
+    {"settle", "settle SYMBOL PRICE",
+     "End an instrument: its orders are cancelled, and positions settle at the price. For operators."},
     {"show", "show SYMBOL", "Show another instrument."},
     {"snapshot", "snapshot",
      "Make the venue write a snapshot beside its journal while trading continues. For operators."},
@@ -91,6 +101,8 @@ inline constexpr std::array<std::string_view, 4> prevention_words{"newest", "res
 /// In the order of domain::trading_phase.
 inline constexpr std::array<std::string_view, 7> phase_words{
     "continuous", "halted", "pre_open", "opening_auction", "volatility_auction", "closing_auction", "closed"};
+
+inline constexpr std::array<std::string_view, 3> limit_words{"open", "order", "position"};
 
 inline constexpr std::array<std::string_view, 7> definition_words{"call", "expiry", "high", "legs",
                                                                   "like", "low",    "put"};
