@@ -12,6 +12,7 @@
 #include "recorded/recorded_file.hpp"
 #include "recorded/replay/order_flow.hpp"
 #include "recorded/replay/quote_flow.hpp"
+#include "recorded/replay/recorded_itch.hpp"
 #include "recorded/replay/recorded_orders.hpp"
 #include "recorded/replay/recorded_quotes.hpp"
 
@@ -67,7 +68,7 @@ class quotes_recording final : public recording {
     explicit quotes_recording(const recording_options& options) {
         if (options.files.size() != 2) {
             throw replay_error(
-                fmt::format("{}: not a DBN file; a LOBSTER recording needs two files: messages and orderbook",
+                fmt::format("{}: not a DBN or ITCH file; a LOBSTER recording needs two files: messages and orderbook",
                             options.files.front().string()));
         }
         messages_ = options.files[0];
@@ -117,19 +118,57 @@ class quotes_recording final : public recording {
     std::optional<quote_flow> flow_;
 };
 
-bool begins_as_dbn(const std::filesystem::path& path) {
+/// Nasdaq TotalView-ITCH: one stock of a day.
+class itch_recording final : public recording {
+ public:
+    explicit itch_recording(const recording_options& options) : file_(options.files.front()) {
+        if (options.files.size() != 1) {
+            throw replay_error(fmt::format("{}: an ITCH recording is one file", options.files[1].string()));
+        }
+        survey_ = survey_itch(file_, options.stock);
+    }
+
+    domain::instrument instrument() const override {
+        return suitable_instrument(survey_.name, survey_.price_step, survey_.price_low, survey_.price_high);
+    }
+    std::uint64_t orders_max() const override { return survey_.adds; }
+    std::uint64_t total() const override { return survey_.records; }
+    flow& open(const domain::instrument& instrument, difference_log& log) override {
+        require_fit(survey_, instrument);
+        flow_.emplace(open_itch(file_, survey_, instrument), survey_.how, log);
+        return *flow_;
+    }
+    void finish(const feed::book_image& book) override { flow_->compare_at_end(book); }
+    std::vector<report_section> sections() const override {
+        std::vector<report_section> all = sections_of(*flow_);
+        all.insert(all.begin() + 1, section_of(survey_.not_replayed));
+        return all;
+    }
+
+ private:
+    std::filesystem::path file_;
+    itch_survey survey_;
+    std::optional<order_flow> flow_;
+};
+
+/// The format that the first bytes show: "dbn", "itch", or "lobster" for all others.
+std::string_view format_of(const std::filesystem::path& path) {
     auto file = recorded::recorded_file::open(path);
     if (!file) throw replay_error(fmt::format("{}: {}", path.string(), file.error().message()));
     const auto piece = file->read();
     if (!piece) throw replay_error(fmt::format("{}: {}", path.string(), to_string(piece.error())));
-    return piece->size() >= 3 && std::memcmp(piece->data(), "DBN", 3) == 0;
+    if (piece->size() < 3) return "lobster";
+    if (std::memcmp(piece->data(), "DBN", 3) == 0) return "dbn";
+    // A day of ITCH begins with a system event of 12 bytes.
+    return std::memcmp(piece->data(), "\0\014S", 3) == 0 ? "itch" : "lobster";
 }
 
 }  // namespace
 
 std::unique_ptr<recording> survey_recording(const recording_options& options) {
-    const bool is_dbn = options.format == "dbn" || (options.format == "auto" && begins_as_dbn(options.files.front()));
-    if (is_dbn) return std::make_unique<order_recording>(options);
+    const std::string_view format = options.format == "auto" ? format_of(options.files.front()) : options.format;
+    if (format == "dbn") return std::make_unique<order_recording>(options);
+    if (format == "itch") return std::make_unique<itch_recording>(options);
     return std::make_unique<quotes_recording>(options);
 }
 

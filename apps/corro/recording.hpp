@@ -18,9 +18,10 @@ namespace corro::app {
 
 struct recording_options {
     std::vector<std::filesystem::path> files;
-    std::string format = "auto";                       ///< auto, dbn or lobster
+    std::string format = "auto";                       ///< auto, dbn, lobster or itch
     std::string opening = "auto";                      ///< auto, auction or continuous; DBN
     std::optional<std::uint32_t> recorded_instrument;  ///< DBN
+    std::string stock;                                 ///< ITCH; empty for the only one
 };
 
 class recording {

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <string>
@@ -39,6 +41,8 @@ struct replay_options {
     std::string instrument;
     std::string account;
     order_entry_options order_entry;
+    std::string serve;
+    std::uint32_t visitors_count = 1;
     double speed = 0;
     std::size_t differences_max = 5;
     std::string json;
@@ -50,7 +54,8 @@ struct venue {
     recorded::replay::venue_addresses addresses;
     client::credentials who;
     std::string instrument;
-    std::unique_ptr<exchange_thread> own;  ///< empty for a venue in another process
+    std::vector<gateway::account> visitors;  ///< the accounts for other traders
+    std::unique_ptr<exchange_thread> own;    ///< empty for a venue in another process
 };
 
 struct replaying {
@@ -61,12 +66,54 @@ struct replaying {
     const venue& where;
     std::unique_ptr<difference_log> log;
     replay_report report;
+    std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+    bool is_waiting = false;  ///< for visitors
 };
 
 // --- The venue -----------------------------------------------------------------------------------------------------
 
+/// Connections that each visitor may have at once.
+constexpr std::uint32_t sessions_of_visitor = 4;
+
+void make_key(gateway::account& a) {
+    std::random_device random;
+    for (std::byte& b : a.key) b = static_cast<std::byte>(random());
+}
+
+/// What the visitors of an exchange need to trade on it: addresses, the instrument, accounts with their keys.
+std::string visitors_configuration(const venue& v, const domain::instrument& i) {
+    const auto price = [&i](domain::price_ticks p) {
+        return recorded::replay::decimal_of(p.value * i.tick_size.value);
+    };
+    std::string text = fmt::format(
+        "# For visitors of `corro replay --serve`. The exchange ends with the replay.\n[venue]\nname = \"REPLAY\"\n\n"
+        "[order_entry]\nlisten = \"{}\"\n\n[market_data]\nfeed_listen = \"{}\"\nsnapshot_listen = \"{}\"\n\n"
+        "[[instrument]]\nid = {}\nsymbol = \"{}\"\ntick_size = \"{}\"\nprice_low = \"{}\"\nprice_high = \"{}\"\n",
+        v.addresses.order_entry.to_string(), v.addresses.feed.to_string(), v.addresses.snapshots.to_string(),
+        i.id.value, i.name.view(), recorded::replay::decimal_of(i.tick_size.value), price(i.price_low),
+        price(i.price_high));
+    for (const gateway::account& a : v.visitors) {
+        text += fmt::format("\n[[account]]\nid = {}\nname = \"{}\"\nsessions = {}\nkey = \"", a.id.value, a.name,
+                            a.sessions_count);
+        for (const std::byte b : a.key) fmt::format_to(std::back_inserter(text), "{:02x}", static_cast<unsigned>(b));
+        text += "\"\n";
+    }
+    return text;
+}
+
+/// Only its owner may read a file with keys.
+void write_secret(const std::string& path, const std::string& text) {
+    const std::filesystem::path where = path;
+    std::filesystem::remove(where);
+    std::ofstream out(where, std::ios::binary);
+    std::filesystem::permissions(where, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    out << text;
+    out.close();
+    if (!out) throw std::runtime_error(fmt::format("cannot write {}", path));
+}
+
 /// Starts an exchange with one instrument for the recording, on free ports.
-venue own_venue(const recording& what) {
+venue own_venue(const replay_options& options, const recording& what) {
     node::configuration c;
     c.order_entry_listen = c.feed_listen = c.snapshot_listen = "127.0.0.1:0";
     c.orders_max = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(what.orders_max() + 1'000, 100'000, 4'000'000));
@@ -77,11 +124,19 @@ venue own_venue(const recording& what) {
     a.id = domain::account_id{1};
     a.name = "replay";
     a.is_operator = true;
-    std::random_device random;
-    for (std::byte& b : a.key) b = static_cast<std::byte>(random());
+    make_key(a);
     c.accounts.push_back(a);
 
     venue v;
+    for (std::uint32_t k = 1; !options.serve.empty() && k <= options.visitors_count; ++k) {
+        gateway::account visitor;
+        visitor.id = domain::account_id{1 + k};
+        visitor.name = fmt::format("visitor{}", k);
+        visitor.sessions_count = sessions_of_visitor;
+        make_key(visitor);
+        v.visitors.push_back(visitor);
+        c.accounts.push_back(visitor);
+    }
     v.own = std::make_unique<exchange_thread>(c);
     v.addresses.order_entry = v.own->exchange().order_entry_endpoint();
     v.addresses.feed = v.own->exchange().feed_endpoint();
@@ -89,6 +144,7 @@ venue own_venue(const recording& what) {
     v.who.account = a.id;
     v.who.key = a.key;
     v.instrument = std::string(c.instruments.front().name.view());
+    if (!options.serve.empty()) write_secret(options.serve, visitors_configuration(v, c.instruments.front()));
     return v;
 }
 
@@ -130,6 +186,7 @@ io::task<void> show_progress(const replaying* r, const replay_run* run, const re
     for (int seconds = 1;; ++seconds) {
         const std::error_code stopped = co_await io::sleep_for(std::chrono::seconds(1));
         if (stopped) co_return;
+        if (r->is_waiting) continue;
         const std::uint64_t requests = run->counts().requests();
         fmt::print(stderr, "{:5} s  {:>10} of {} records  recorded time {}  {:>8} requests/s  {} unexplained\n",
                    seconds, flow->compared_count(), r->what.total(), time_of_day(run->compared_up_to()),
@@ -143,7 +200,28 @@ io::task<void> stop_on_signal(io::task_scope* driving, io::signal_set* signals) 
     if (signal) driving->request_stop();
 }
 
+/// Waits for the visitors. @return Why the replay cannot begin; empty: it can.
+io::task<std::string> receive_visitors(const replaying* r, replay_session* session) {
+    const std::uint32_t count = r->options.visitors_count;
+    fmt::print(stderr, "The exchange is open. To trade on it:\n");
+    for (const gateway::account& a : r->where.visitors) {
+        fmt::print(stderr, "  corro client --config {} --account {}\n", r->options.serve, a.name);
+    }
+    fmt::print(stderr, "The replay begins when {} logged on.\n",
+               count == 1 ? std::string("a visitor has") : fmt::format("{} visitors have", count));
+    std::string failure = co_await session->wait_for_others(count);
+    if (failure.empty()) fmt::print(stderr, "The replay begins, at {} times recorded time.\n", r->options.speed);
+    co_return failure;
+}
+
 io::task<void> drive(replaying* r, replay_session* session, replay_run* run, domain::instrument_id instrument) {
+    if (r->report.is_served) {
+        r->is_waiting = true;
+        r->report.failure = co_await receive_visitors(r, session);
+        r->is_waiting = false;
+        if (!r->report.failure.empty()) co_return;
+    }
+    r->began = std::chrono::steady_clock::now();
     try {
         r->report.failure = co_await session->drive(run, instrument, r->options.speed);
     } catch (const replay_error& e) {
@@ -181,10 +259,9 @@ io::task<void> replay_all(replaying* r) {
     io::task_scope watching(context);
     watching.spawn(show_progress(r, &run, &flow));
     watching.spawn(stop_on_signal(&driving, &signals));
-    const auto begin = std::chrono::steady_clock::now();
     driving.spawn(drive(r, session.get(), &run, instrument.id));
     co_await driving.join();
-    r->report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    r->report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - r->began).count();
     watching.request_stop();
     co_await watching.join();
 
@@ -207,16 +284,30 @@ void write_json(const std::string& path, const std::string& text) {
     if (!out) throw std::runtime_error(fmt::format("cannot write {}", path));
 }
 
-int replay(const replay_options& options) {
+/// The positions of the visitors. @pre The exchange is closed.
+void report_visitors(const venue& where, replay_report& report) {
+    for (const gateway::account& a : where.visitors) {
+        const auto position = where.own->exchange().at(0).host.state().position_of(a.id, domain::instrument_id{1});
+        report.visitors.push_back({a.name, position});
+    }
+}
+
+int replay(replay_options options) {
+    if (!options.serve.empty() && !options.config.empty()) {
+        throw node::configuration_error("--serve opens the exchange that the replay starts; leave out --config");
+    }
+    if (!options.serve.empty() && options.speed == 0) options.speed = 1;
     const std::unique_ptr<recording> what = survey_recording(options.recording);
     fmt::print(stderr, "{} records; {}\n", what->total(),
                options.config.empty() ? "replaying them on a new exchange" : "replaying them on " + options.config);
-    venue where = options.config.empty() ? own_venue(*what) : configured_venue(options, *what);
+    venue where = options.config.empty() ? own_venue(options, *what) : configured_venue(options, *what);
     replaying r(options, *what, where);
     for (const std::filesystem::path& file : options.recording.files) r.report.files.push_back(file.string());
+    r.report.is_served = !options.serve.empty();
     io::context context;
     io::block_on(context, replay_all(&r));
     if (where.own) where.own->close();
+    report_visitors(where, r.report);
     fmt::print("{}", to_text(r.report, *r.log));
     std::fflush(stdout);
     if (!options.json.empty()) write_json(options.json, to_json(r.report, *r.log));
@@ -231,8 +322,8 @@ void add_replay_command(command_line& line) {
         line.add_subcommand("replay", "Replay recorded order flow and compare fills and books with the recorded ones");
     command
         .add_option("files", options->recording.files,
-                    "Databento DBN market-by-order files in their order, or a LOBSTER message and orderbook file; "
-                    "plain, gzip or zstd")
+                    "Databento DBN market-by-order files in their order, a LOBSTER message and orderbook file, or a "
+                    "Nasdaq ITCH 5.0 file; plain, gzip or zstd")
         .required();
     command
         .add_option("-c,--config", options->config,
@@ -245,15 +336,26 @@ void add_replay_command(command_line& line) {
     command.add_option("--account", options->account, "Name of the exchange's account (default: the first)")
         .needs("--config");
     add_order_entry_options(command, options->order_entry, "--config");
-    command.add_option("--format", options->recording.format, "auto, dbn or lobster")
+    command.add_option("--format", options->recording.format, "auto, dbn, lobster or itch")
         .shows_default()
-        .one_of({"auto", "dbn", "lobster"});
+        .one_of({"auto", "dbn", "lobster", "itch"});
     command.add_option("--recorded-instrument", options->recording.recorded_instrument,
                        "DBN: the number of the instrument, if the files have several");
+    command.add_option("--stock", options->recording.stock, "ITCH: the name of the stock, if the file has several");
     command.add_option("--opening", options->recording.opening, "DBN: auto, auction or continuous")
         .shows_default()
         .one_of({"auto", "auction", "continuous"});
-    command.add_option("--speed", options->speed, "Multiple of recorded time (default: as fast as the venue answers)")
+    command.add_option(
+        "--serve", options->serve,
+        "Open the new exchange to other traders, write a configuration for them to this file, and begin when "
+        "they have logged on");
+    command.add_option("--visitors", options->visitors_count, "Number of traders to wait for, each with an account")
+        .shows_default()
+        .in_range(1, 100)
+        .needs("--serve");
+    command
+        .add_option("--speed", options->speed,
+                    "Multiple of recorded time (default: as fast as the venue answers; with --serve 1)")
         .positive();
     command.add_option("--max-differences", options->differences_max, "Number of examples to print per cause")
         .shows_default();

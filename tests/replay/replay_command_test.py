@@ -58,6 +58,15 @@ with tempfile.TemporaryDirectory() as folder:
         expect("LOBSTER is reproduced, whichever file comes first", code == 0, (code, out, err))
         expect("every row agrees", told["quotes"]["rows"] == {"equal": 9, "total": 9}, told)
 
+    for tape in ("mini.itch", "mini.itch.gz"):
+        code, out, err = run(DATA / tape, "--json", summary, "--stock", "MINI")
+        told = json.loads(summary.read_text())
+        expect(f"{tape} is reproduced", code == 0 and told["unexplained"] == 0 and told["instrument"] == "MINI", (code, out, err))
+        expect(f"{tape}: lots", told["fills"]["lots"] == {"equal": 60, "total": 60}, told)
+        expect(f"{tape}: messages beside orders", told["not_replayed"]["actions"] == 1 and told["not_replayed"]["hidden"] == 0, told)
+    expect_refusal("a stock that the file lacks", r"mini\.itch: has no orders of AMZN", DATA / "mini.itch", "--stock", "AMZN")
+    expect_refusal("two files of ITCH", r"an ITCH recording is one file", DATA / "mini.itch", DATA / "mini.itch")
+
     # Negative control: one size of the book file is wrong.
     wrong = folder / "mini_orderbook_2.csv"
     wrong.write_text(books.read_text().replace("100200,60,100000,60,", "100200,61,100000,60,", 1))
@@ -70,7 +79,7 @@ with tempfile.TemporaryDirectory() as folder:
     expect_refusal("a truncated file", r"cut\.dbn: byte \d+: ", cut)
     expect_refusal("a missing file", r"/nowhere/x\.dbn: No such file", "/nowhere/x.dbn")
     expect_refusal("a folder", r"directory", DATA)
-    expect_refusal("a foreign file", r"README\.md: not a DBN file", SOURCE / "README.md")
+    expect_refusal("a foreign file", r"README\.md: not a DBN or ITCH file", SOURCE / "README.md")
     expect_refusal("a foreign file, said to be DBN", r"byte 0: ", "--format", "dbn", messages)
     expect_refusal("definitions without orders", r"no orders", DATA / "mini.definition.dbn")
     lines = messages.read_text().splitlines(keepends=True)
@@ -92,6 +101,68 @@ with tempfile.TemporaryDirectory() as folder:
     out, err = process.communicate(timeout=60)
     expect("an interrupt ends it cleanly", process.returncode == 1 and "ended early: stopped" in out,
            (process.returncode, out, err))
+
+# Visitors: the replay begins when they have logged on, and ends with what they changed.
+with tempfile.TemporaryDirectory() as folder:
+    folder = pathlib.Path(folder)
+    venue = folder / "visitors.toml"
+    summary = folder / "summary.json"
+
+    def serve(*more):
+        process = subprocess.Popen([CORRO, "replay", str(DATA / "mini.v3.mbo.dbn"), "--serve", str(venue), "--json", str(summary), *more],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        line = process.stderr.readline()
+        while "The replay begins when" not in line:
+            expect("it opens the exchange", line != "", "the program has ended")
+            line = process.stderr.readline()
+        return process
+
+    code, out, err = run(DATA / "mini.v3.mbo.dbn", "--serve", venue, "--config", SOURCE / "config/demo.toml")
+    expect("--serve is for an exchange of its own", code == 1 and "leave out --config" in err, (code, out, err))
+    code, out, err = run(DATA / "mini.v3.mbo.dbn", "--visitors", "2")
+    expect("--visitors needs --serve", code == 2 and "--serve" in err, (code, out, err))
+
+    # Who comes and does nothing changes nothing. The second visitor is waited for.
+    process = serve("--visitors", "2", "--speed", "1000000")
+    expect("only its owner may read the keys", venue.stat().st_mode & 0o077 == 0, oct(venue.stat().st_mode))
+    visitors = []
+    for name in ("visitor1", "visitor2"):
+        time.sleep(0.5)
+        expect("it waits for both", process.poll() is None and not summary.exists(), name)
+        visitors.append(subprocess.Popen([CORRO, "client", "--config", str(venue), "--account", name, "--plain"],
+                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+    out, err = process.communicate(timeout=120)
+    for visitor in visitors:
+        visitor.communicate(timeout=120)
+    told = json.loads(summary.read_text())
+    expect("nothing has changed", process.returncode == 0 and told["visitors"]["lots"] == 0 and told["unexplained"] == 0, (out, err))
+    steps = told["visitors"]["steps"]
+    expect("every step is as recorded", steps["equal"] == steps["total"] > 0, told)
+    expect("no position", told["visitors"]["position_visitor2"] == "0", told)
+
+    # A visitor sells at the lowest price until the end, and so takes the place of others.
+    summary.unlink()
+    process = serve("--speed", "1000")
+    visitor = subprocess.Popen([CORRO, "client", "--config", str(venue), "--account", "visitor1", "--plain"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    low = re.search(r'price_low = "(.*)"', venue.read_text())[1]
+    visitor.stdin.write(f"sell 100000 {low} gtc\n")
+    visitor.stdin.flush()
+    out, err = process.communicate(timeout=120)
+    heard, _ = visitor.communicate(timeout=120)
+    told = json.loads(summary.read_text())
+    changed = told["visitors"]
+    expect("the lots of the visitor are counted", changed["lots"] > 0 and changed["position_visitor1"] == str(-changed["lots"]),
+           (told, heard))
+    expect("so is what they changed", changed["steps"]["equal"] < changed["steps"]["total"] and told["unexplained"] > 0, told)
+    expect("which is no failure", process.returncode == 0 and told["success"], (process.returncode, out, err))
+    expect("the report tells when", "recorded time of the first that did not" in out, out)
+
+    # An interrupt while it waits.
+    process = serve()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    expect("an interrupt ends the wait", process.returncode == 1 and "ended early: stopped" in out, (process.returncode, out, err))
 
 # The recorded times of a replay on a venue with a journal: an export of that journal is the recording again.
 VENUE = """

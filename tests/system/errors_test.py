@@ -125,7 +125,7 @@ COMMAND_LINES = [
     ("replay DIR/none.dbn", FAILED, "corro: DIR/none.dbn: No such file or directory"),
     ("replay DIR/sound.toml --speed 0", USAGE, "corro replay: --speed: expected more than 0, found 0"),
     ("replay DIR/sound.toml --format dnb", USAGE,
-     'corro replay: --format: expected one of: auto, dbn, lobster, found "dnb"; did you mean "dbn"?'),
+     'corro replay: --format: expected one of: auto, dbn, lobster, itch, found "dnb"; did you mean "dbn"?'),
     ("replay SOURCE/src/recorded/testdata/mini.v2.mbo.dbn --opening auction --config DIR/sound.toml", FAILED,
      '12 records; replaying them on DIR/sound.toml\ncorro: DIR/sound.toml: account "alice" is not an operator, and only '
      "operators change phases: the recording begins before an opening auction. Set operator = true, or choose another "

@@ -14,11 +14,13 @@ namespace corro::recorded::itch {
 class writer {
  public:
     std::vector<std::byte> bytes;
+    std::uint16_t stock_locate = 7;
+    std::string_view stock = "AMZN";  ///< of the orders
 
     /// Begins a message of `length` bytes with its header.
     writer& begin(std::size_t length, char type, std::uint64_t since_midnight_ns = 34'200'000'000'001) {
         put<std::uint16_t>(static_cast<std::uint16_t>(length)).put<char>(type);
-        put<std::uint16_t>(7).put<std::uint16_t>(8);
+        put<std::uint16_t>(stock_locate).put<std::uint16_t>(8);
         put<std::uint16_t>(static_cast<std::uint16_t>(since_midnight_ns >> 32));
         return put<std::uint32_t>(static_cast<std::uint32_t>(since_midnight_ns));
     }
@@ -48,7 +50,7 @@ class writer {
     }
     writer& put_add_order(std::uint64_t reference, char side, std::uint32_t shares, std::uint32_t price) {
         begin(36, 'A').put<std::uint64_t>(reference).put<char>(side).put<std::uint32_t>(shares);
-        return text("AMZN", 8).put<std::uint32_t>(price);
+        return text(stock, 8).put<std::uint32_t>(price);
     }
     writer& put_add_order_attributed(std::uint64_t reference) {
         begin(40, 'F').put<std::uint64_t>(reference).put<char>('S').put<std::uint32_t>(5).text("AMZN", 8);

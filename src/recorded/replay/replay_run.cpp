@@ -229,20 +229,30 @@ void replay_run::settle() {
     if (std::exchange(settling_, true)) return;
     while (telling_ < steps_.size() && steps_[telling_].is_answered()) {
         live_step& s = steps_[telling_++];
+        const std::uint64_t before = log_.unexplained_count();
         flow_.answered(s.plan, s.outcomes);
+        s.changed = log_.unexplained_count() != before;
         s.told = true;
     }
     while (!steps_.empty() && steps_.front().told && book_is_at(steps_.front())) {
         live_step& s = steps_.front();
+        const std::uint64_t before = log_.unexplained_count();
         flow_.compare(s.plan, s.outcomes, book_);
+        s.changed = s.changed || log_.unexplained_count() != before;
         compared_up_to_ = s.plan.time;
         ++counts_.steps_compared;
+        if (s.changed) note_change(s);
         steps_.pop_front();
         for (std::size_t* index : {&sending_, &answering_, &telling_}) {
             if (*index > 0) --*index;
         }
     }
     settling_ = false;
+}
+
+void replay_run::note_change(const live_step& s) {
+    if (counts_.steps_changed++ == 0) counts_.first_change = s.plan.time;
+    counts_.last_change = s.plan.time;
 }
 
 }  // namespace corro::recorded::replay

@@ -41,6 +41,9 @@ struct run_counts {
     std::uint64_t private_events = 0;
     std::uint64_t public_events = 0;
     std::uint64_t steps_compared = 0;
+    std::uint64_t steps_changed = 0;  ///< of these, with a difference that the recording does not explain
+    domain::time_ns first_change{};   ///< recorded time of the first of them
+    domain::time_ns last_change{};    ///< and of the last
     std::uint64_t visitors_lots = 0;  ///< that other traders' orders traded with recorded ones, outside auctions
 
     [[nodiscard]] std::uint64_t requests() const noexcept {
@@ -86,7 +89,8 @@ class replay_run {
         std::vector<outcome> outcomes;
         std::size_t sent_count = 0;
         std::size_t answered_count = 0;
-        bool told = false;  ///< flow::answered has been called
+        bool told = false;     ///< flow::answered has been called
+        bool changed = false;  ///< it has a difference that the recording does not explain
 
         [[nodiscard]] bool is_answered() const noexcept { return answered_count == outcomes.size(); }
     };
@@ -99,6 +103,7 @@ class replay_run {
     void complete_answer();
     void complete_by_feed();
     void settle();
+    void note_change(const live_step& s);
     static void take_in_uncross(live_step& s, const domain::event& event);
     [[nodiscard]] bool book_is_at(live_step& s);
 

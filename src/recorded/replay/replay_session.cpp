@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <utility>
+#include <variant>
 
+#include "io/errors.hpp"
 #include "io/loop/timer.hpp"
 #include "recorded/replay/order_record.hpp"
 
@@ -203,6 +205,33 @@ io::task<void> replay_session::detect_timeout(driving* d) {
                                d->run.in_flight_count()));
             co_return;
         }
+    }
+}
+
+io::task<std::string> replay_session::wait_for_others(std::uint32_t count) {
+    io::task_scope beside(co_await io::this_context());
+    beside.spawn(orders_->keep_alive());
+    beside.spawn(feed_->keep_alive());
+    std::string failure = co_await ask_for_others(count);
+    beside.request_stop();
+    co_await beside.join();
+    co_return failure;
+}
+
+io::task<std::string> replay_session::ask_for_others(std::uint32_t count) {
+    constexpr std::chrono::milliseconds interval{200};
+    for (std::uint64_t question = 1;; ++question) {
+        static_cast<void>(orders_->ask_status(question));
+        auto answer = co_await orders_->next();
+        while (answer && !(*answer).told) answer = co_await orders_->next();
+        if (!answer) {
+            const bool is_stop = answer.error() == io::condition::canceled;
+            co_return is_stop ? std::string("stopped") : "waiting for visitors: " + answer.error().message();
+        }
+        const auto* const status = std::get_if<wire::venue_status>((*answer).told.get());
+        if (status != nullptr && status->sessions_count > count) co_return std::string();
+        const std::error_code stopped = co_await io::sleep_for(interval);
+        if (stopped) co_return std::string("stopped");
     }
 }
 

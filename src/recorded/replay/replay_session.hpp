@@ -54,6 +54,11 @@ class replay_session {
     void note_times(std::function<void(std::uint32_t, domain::time_ns)> listener) { noted_ = std::move(listener); }
     [[nodiscard]] domain::session_id session() const noexcept { return orders_->session(); }
 
+    /// Waits until this many sessions beside the replay's own are logged on. @pre The account is an operator's.
+    /// @return  Why it cannot be known any more, as a sentence; empty when they are there.
+    /// @cancel  Returns "stopped".
+    [[nodiscard]] io::task<std::string> wait_for_others(std::uint32_t count);
+
     /// Drives the run to its end.
     ///
     /// @param run    Of that instrument; must stay valid until the await returns.
@@ -93,6 +98,7 @@ class replay_session {
     replay_session(std::unique_ptr<client::order_session> orders, std::unique_ptr<client::feed_session> feed) noexcept
         : orders_(std::move(orders)), feed_(std::move(feed)) {}
 
+    io::task<std::string> ask_for_others(std::uint32_t count);
     io::task<void> send(driving* d);
     io::task<bool> flush(driving* d);
     io::task<bool> keep_pace(driving* d, domain::time_ns recorded);

@@ -35,6 +35,36 @@ report_section requests_section(const run_counts& c) {
              row("public_events", "public messages of the feed", c.public_events)}};
 }
 
+std::string time_of_day(domain::time_ns t) {
+    const std::int64_t seconds = t.value / 1'000'000'000 % 86'400;
+    return fmt::format("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
+bool has_visitors(const replay_report& report) noexcept {
+    return report.is_served || report.counts.visitors_lots != 0;
+}
+
+report_section visitors_section(const replay_report& report) {
+    const run_counts& c = report.counts;
+    report_section s{"visitors",
+                     "Visitors, and what they changed",
+                     {row("lots", "lots that they traded with recorded orders, outside auctions", c.visitors_lots),
+                      row("steps", "steps of the recording that went as recorded",
+                          agreement{c.steps_compared - c.steps_changed, c.steps_compared})}};
+    if (c.steps_changed != 0) {
+        s.rows.push_back(
+            words_row("first_change", "recorded time of the first that did not", time_of_day(c.first_change)));
+        s.rows.push_back(
+            words_row("last_change", "recorded time of the last that did not", time_of_day(c.last_change)));
+    }
+    for (const visitor& v : report.visitors) {
+        const std::string key = "position_" + v.name;
+        const std::string label = "position of " + v.name + " at the end, in lots";
+        s.rows.push_back(words_row(key.c_str(), label.c_str(), std::to_string(v.position)));
+    }
+    return s;
+}
+
 double per_second(std::uint64_t count, double seconds) {
     return seconds > 0 ? static_cast<double>(count) / seconds : 0;
 }
@@ -227,14 +257,26 @@ std::vector<report_section> sections_of(const quote_flow& flow) {
           row("sides", "sides that were not taken", a.sides)}}};
 }
 
+report_section section_of(const itch_facts& facts) {
+    return {"not_replayed",
+            "Recording: messages that are not replayed",
+            {row("hidden", "trades with hidden orders", facts.hidden), row("hidden_lots", "  lots", facts.hidden_lots),
+             row("other_price", "executions at another price than the order's, or in a cross", facts.other_price),
+             row("other_price_lots", "  lots, cancelled instead", facts.other_price_lots),
+             row("crosses", "crosses", facts.crosses), row("cross_lots", "  lots", facts.cross_lots),
+             row("broken", "trades broken later", facts.broken),
+             row("actions", "halts, pauses, and their ends", facts.actions)}};
+}
+
 bool is_success(const replay_report& report, const difference_log& log) noexcept {
-    return report.failure.empty() && log.unexplained_count() == 0;
+    return report.failure.empty() && (has_visitors(report) || log.unexplained_count() == 0);
 }
 
 std::string to_text(const replay_report& report, const difference_log& log) {
     std::string text = fmt::format("\nReplay of {} (tick {})\n", report.instrument, report.tick);
     for (const std::string& file : report.files) fmt::format_to(std::back_inserter(text), "  {}\n", file);
     for (const report_section& s : report.sections) text += text_of(s);
+    if (has_visitors(report)) text += text_of(visitors_section(report));
     text += text_of(requests_section(report.counts));
     text += text_of(log);
     fmt::format_to(std::back_inserter(text),
@@ -245,8 +287,14 @@ std::string to_text(const replay_report& report, const difference_log& log) {
         fmt::format_to(std::back_inserter(text), "The replay ended early: {}\n", report.failure);
     }
     const std::uint64_t unexplained = log.unexplained_count();
-    text += unexplained == 0 ? "Nothing that was compared remains unexplained.\n"
-                             : fmt::format("{} differences remain unexplained.\n", grouped(unexplained));
+    if (unexplained == 0) {
+        text += "Nothing that was compared remains unexplained.\n";
+    } else if (has_visitors(report)) {
+        fmt::format_to(std::back_inserter(text), "{} differences come from the visitors or remain unexplained.\n",
+                       grouped(unexplained));
+    } else {
+        fmt::format_to(std::back_inserter(text), "{} differences remain unexplained.\n", grouped(unexplained));
+    }
     return text;
 }
 
@@ -263,6 +311,7 @@ std::string to_json(const replay_report& report, const difference_log& log) {
                    per_second(messages_of(report.counts), report.seconds));
     text += json_of(requests_section(report.counts));
     for (const report_section& s : report.sections) text += json_of(s);
+    if (has_visitors(report)) text += json_of(visitors_section(report));
     text += json_of(log);
     fmt::format_to(std::back_inserter(text), "  \"unexplained\": {},\n  \"success\": {}\n}}\n", log.unexplained_count(),
                    is_success(report, log));

@@ -54,6 +54,38 @@ TEST(replay_report, a_replay_that_ended_early_is_no_success) {
     EXPECT_NE(to_text(r, difference_log()).find("The replay ended early: stopped"), std::string::npos);
 }
 
+TEST(replay_report, with_visitors_says_what_they_changed_and_counts_as_a_success) {
+    replay_report r = sample();
+    difference_log log;
+    log.add(cause::fill_differs, 4, [] { return difference{"record 7", "fills differ"}; });
+    EXPECT_EQ(to_text(r, log).find("Visitors"), std::string::npos);
+    EXPECT_EQ(to_json(r, log).find("visitors"), std::string::npos);
+    r.is_served = true;
+    r.visitors = {{"visitor1", -3}};
+    EXPECT_NE(to_text(r, log).find("lots that they traded with recorded orders, outside auctions             0\n"),
+              std::string::npos)
+        << to_text(r, log);
+    r.counts.visitors_lots = 12;
+    r.counts.steps_compared = 200;
+    r.counts.steps_changed = 3;
+    r.counts.first_change = domain::time_ns{(std::int64_t{14} * 3600 + 5) * 1'000'000'000};
+    r.counts.last_change = domain::time_ns{r.counts.first_change.value + std::int64_t{60} * 1'000'000'000};
+    const std::string text = to_text(r, log);
+    EXPECT_NE(text.find("197 of        200    98.500 %"), std::string::npos) << text;
+    EXPECT_NE(text.find("14:00:05"), std::string::npos);
+    EXPECT_NE(text.find("14:01:05"), std::string::npos);
+    EXPECT_NE(text.find("position of visitor1 at the end, in lots"), std::string::npos);
+    EXPECT_NE(text.find("1 differences come from the visitors or remain unexplained."), std::string::npos);
+    EXPECT_TRUE(is_success(r, log)) << "they are there to change something";
+    const std::string json = to_json(r, log);
+    EXPECT_NE(json.find(R"("lots": 12)"), std::string::npos) << json;
+    EXPECT_NE(json.find(R"("steps": {"equal": 197, "total": 200})"), std::string::npos);
+    EXPECT_NE(json.find(R"("first_change": "14:00:05")"), std::string::npos);
+    EXPECT_NE(json.find(R"("position_visitor1": "-3")"), std::string::npos);
+    r.failure = "stopped";
+    EXPECT_FALSE(is_success(r, log));
+}
+
 TEST(replay_report, json_says_the_same) {
     difference_log log;
     log.add(cause::fill_differs, 4, [] { return difference{"file 1, record 3", "a\ttab"}; });
