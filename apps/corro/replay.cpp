@@ -21,15 +21,17 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "node/configuration/configuration.hpp"
+#include "recorded/replay/recording.hpp"
 #include "recorded/replay/replay_session.hpp"
 #include "recorded/replay/report.hpp"
-#include "recording.hpp"
 #include "venue_access.hpp"
 
 namespace corro::app {
 namespace {
 
 using recorded::replay::difference_log;
+using recorded::replay::recording;
+using recorded::replay::recording_options;
 using recorded::replay::replay_error;
 using recorded::replay::replay_report;
 using recorded::replay::replay_run;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -27,8 +29,16 @@ struct market_options {
     std::string out;
     std::string at;
     std::string event;
+    std::string data;
     bool quiet = false;
 };
+
+/// Where recordings are that are not beside their scenario.
+std::filesystem::path data_folder_of(const market_options& options) {
+    if (!options.data.empty()) return options.data;
+    const char* const given = std::getenv("CORRO_DATA_DIR");
+    return given != nullptr ? given : "";
+}
 
 std::optional<std::uint64_t> number_in(const std::string& text) {
     if (text.empty() || text.size() > 18 || text.find_first_not_of("0123456789") != std::string::npos) return {};
@@ -63,7 +73,7 @@ double seconds_of(Work&& work) {
 }
 
 int run(const market_options& options) {
-    const market::scenario what = load_scenario(options.file);
+    const market::scenario what = load_scenario(options.file, data_folder_of(options));
     if (!options.seeds.empty()) {
         const std::string folder = options.out.empty() ? fmt::format("runs/{}", what.name) : options.out;
         const auto all = sweep(what, *range_in(options.seeds), options.jobs, folder);
@@ -83,8 +93,8 @@ int run(const market_options& options) {
 }
 
 int compare(const market_options& options) {
-    const market::scenario first = load_scenario(options.file);
-    const market::scenario second = load_scenario(options.other);
+    const market::scenario first = load_scenario(options.file, data_folder_of(options));
+    const market::scenario second = load_scenario(options.other, data_folder_of(options));
     const std::filesystem::path folder =
         options.out.empty() ? fmt::format("runs/{}-against-{}", first.name, second.name) : options.out;
     const seed_range seeds = *range_in(options.seeds);
@@ -102,12 +112,14 @@ int compare(const market_options& options) {
 
 int fork_run(const market_options& options) {
     const std::filesystem::path before = options.file;
-    const market::scenario original = load_scenario(before / "scenario.toml");
+    const market::scenario original = load_scenario(before / "scenario.toml", data_folder_of(options));
     const run_result known = read_result(before / "result.json");
     const std::string changed_text = options.event.empty() ? original.text
                                                            : fmt::format("{}\n\n[[event]]\nat = \"{}\"\n{}\n",
                                                                          original.text, options.at, options.event);
-    const market::scenario changed = market::parse_scenario(changed_text, "the fork of " + options.file);
+    market::scenario_files from;
+    from.data_folder = data_folder_of(options).string();
+    const market::scenario changed = market::parse_scenario(changed_text, (before / "scenario.toml").string(), from);
     const std::string folder = options.out.empty() ? options.file + "-fork" : options.out;
     // The new run repeats the old one up to the moment: both have the same digests on the way.
     const auto at_ns = options.event.empty() ? original.duration_ns : [&] {
@@ -140,7 +152,7 @@ int fork_run(const market_options& options) {
 }
 
 int check(const market_options& options) {
-    const market::scenario what = load_scenario(options.file);
+    const market::scenario what = load_scenario(options.file, data_folder_of(options));
     std::uint64_t agents = 0;
     for (const market::agent_group& each : what.groups) agents += each.count;
     fmt::print("{}: {}\n{} instruments, {} agents in {} groups, {} events, {} s\n", what.name, what.about,
@@ -176,6 +188,11 @@ int main(int argc, char** argv) {
             .in_range(1U, 256U);
         to.add_option("--out", options->out, "The folder of the results (default: below runs/)");
     };
+    const auto add_data_option = [&](const subcommand& to) {
+        to.add_option("--data", options->data,
+                      "The folder of recordings that are not beside their scenario (default: $CORRO_DATA_DIR)")
+            .existing_directory();
+    };
     const subcommand running = line.add_subcommand("run", "Run a scenario with one seed or many");
     running.add_option("scenario", options->file, "The scenario: a TOML file").required().existing_file();
     running.add_option("--seed", options->seed, "The seed (default: the scenario's)");
@@ -185,12 +202,14 @@ int main(int argc, char** argv) {
         .checked_by(range_error);
     add_sweep_options(running);
     running.add_flag("--quiet", options->quiet, "Show no progress");
+    add_data_option(running);
     running.runs([options] { return guarded(run, *options); });
     const subcommand comparing = line.add_subcommand("compare", "Compare two scenarios over the same seeds");
     comparing.add_option("first", options->file, "A: a scenario").required().existing_file();
     comparing.add_option("second", options->other, "B: a scenario").required().existing_file();
     comparing.add_option("--seeds", options->seeds, "The seeds, as A:B").required().checked_by(range_error);
     add_sweep_options(comparing);
+    add_data_option(comparing);
     comparing.runs([options] { return guarded(compare, *options); });
     const subcommand forking =
         line.add_subcommand("fork", "Repeat a recorded run up to a moment, and change one thing there");
@@ -200,9 +219,11 @@ int main(int argc, char** argv) {
         .needs("--at");
     forking.add_option("--out", options->out, "The folder of the new run (default: the old one's with -fork)");
     forking.add_flag("--quiet", options->quiet, "Show no progress");
+    add_data_option(forking);
     forking.runs([options] { return guarded(fork_run, *options); });
     const subcommand checking = line.add_subcommand("check", "Check a scenario and say what is in it");
     checking.add_option("scenario", options->file, "The scenario: a TOML file").required().existing_file();
+    add_data_option(checking);
     checking.runs([options] { return guarded(check, *options); });
     return line.run(argc, argv);
 }

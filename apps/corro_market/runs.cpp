@@ -8,13 +8,17 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "base/hash.hpp"
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
 #include "journal/advice.hpp"
 #include "journal/storage.hpp"
+#include "market/metrics/queue_results.hpp"
+#include "market/recorded_day/side_by_side.hpp"
 #include "market/recording/recording.hpp"
 #include "report.hpp"
 
@@ -31,7 +35,63 @@ std::string read_text(const fs::path& file) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-run_result result_of(const market::market& world, std::uint64_t seed, market::market_metrics& measured) {
+/// What is measured beside the metrics of the market when agents trade in a recorded day.
+class day_measures {
+ public:
+    day_measures(const market::scenario& what, market::market& world)
+        : world_(world), prices_(what.day, what.sample_ns), results_(world, groups_of(what)) {
+        world.observe_with(prices_);
+        world.observe_with(results_);
+    }
+
+    /// After the run.
+    void add_to(std::vector<market::metric>& all) {
+        prices_.finish(world_.now_ns());
+        for (market::metric& each : results_.result()) all.push_back(std::move(each));
+        const market::recorded_flow& flow = *market::recorded_flow_of(world_);
+        all.push_back({"recorded_requests", static_cast<double>(flow.position())});
+        all.push_back({"recorded_requests_unchanged", static_cast<double>(flow.unchanged_count())});
+        for (const auto& [name, counted] : market::named(flow.departures())) {
+            all.push_back({fmt::format("departures.{}", name), static_cast<double>(counted.count)});
+            all.push_back({fmt::format("departures.{}_lots", name), static_cast<double>(counted.lots)});
+        }
+        all.push_back({"middle_departure_mean_ticks", prices_.mean_difference_ticks()});
+        all.push_back({"middle_departure_at_end_ticks", prices_.last_difference_ticks()});
+    }
+
+    [[nodiscard]] std::string prices_csv() const {
+        std::string text = "time_ns,recorded_bid_ticks,recorded_ask_ticks,bid_ticks,ask_ticks\n";
+        const auto out = std::back_inserter(text);
+        const auto add = [&](const market::best_prices& each) {
+            if (each.has_both) {
+                fmt::format_to(out, ",{},{}", each.bid, each.ask);
+            } else {
+                text += ",,";
+            }
+        };
+        for (const market::side_by_side::step& each : prices_.steps()) {
+            text += std::to_string(each.at_ns);
+            add(each.there);
+            add(each.here);
+            text += '\n';
+        }
+        return text;
+    }
+
+ private:
+    static std::vector<std::string> groups_of(const market::scenario& what) {
+        std::vector<std::string> names;
+        for (const market::agent_group& each : what.groups) names.insert(names.end(), each.count, each.name);
+        return names;
+    }
+
+    const market::market& world_;
+    market::side_by_side prices_;
+    market::queue_results results_;
+};
+
+run_result result_of(const market::market& world, std::uint64_t seed, market::market_metrics& measured,
+                     std::optional<day_measures>& of_day) {
     run_result made;
     made.seed = seed;
     made.commands = world.counts().commands;
@@ -39,6 +99,7 @@ run_result result_of(const market::market& world, std::uint64_t seed, market::ma
     made.digest = world.digest();
     made.state_hash = world.venue().state_hash();
     made.metrics = measured.result(world);
+    if (of_day) of_day->add_to(made.metrics);
     return made;
 }
 
@@ -113,8 +174,10 @@ void write_file(const fs::path& file, const std::string& text) {
     fs::rename(draft, file);
 }
 
-market::scenario load_scenario(const fs::path& file) {
-    return market::parse_scenario(read_text(file), file.string());
+market::scenario load_scenario(const fs::path& file, const fs::path& data_folder) {
+    market::scenario_files from;
+    from.data_folder = data_folder.string();
+    return market::parse_scenario(read_text(file), file.string(), from);
 }
 
 std::string json_of(const market::scenario& what, const run_result& result) {
@@ -172,8 +235,10 @@ run_result run_seed(const market::scenario& what, std::uint64_t seed) {
     const auto world = what.build(seed, false);
     market::market_metrics measured(world->options(), what.sample_ns);
     world->observe_with(measured);
+    std::optional<day_measures> of_day;
+    if (what.day != nullptr) of_day.emplace(what, *world);
     world->run(what.duration_ns);
-    return result_of(*world, seed, measured);
+    return result_of(*world, seed, measured, of_day);
 }
 
 run_result run_into(const market::scenario& what, std::uint64_t seed, const fs::path& folder, bool shows_progress) {
@@ -186,6 +251,8 @@ run_result run_into(const market::scenario& what, std::uint64_t seed, const fs::
     world->observe_with(measured);
     digest_marks marks(*world, what.sample_ns);
     world->observe_with(marks);
+    std::optional<day_measures> of_day;
+    if (what.day != nullptr) of_day.emplace(what, *world);
     price_sampler prices(*world, what.duration_ns);
     world->observe_with(prices);
     market::recording_options recording;
@@ -207,7 +274,7 @@ run_result run_into(const market::scenario& what, std::uint64_t seed, const fs::
         io::block_on(context, market::record(world.get(), what.duration_ns, &disk, std::move(recording)));
     if (shown >= 0) fmt::print(stderr, "\r");
     if (failed.code) throw std::runtime_error(journal::with_advice(failed));
-    run_result made = result_of(*world, seed, measured);
+    run_result made = result_of(*world, seed, measured, of_day);
     made.digests = marks.take();
     write_file(folder / "digests.csv", digests_csv(made.digests, what.sample_ns));
     write_file(folder / "scenario.toml", what.text);
@@ -215,6 +282,7 @@ run_result run_into(const market::scenario& what, std::uint64_t seed, const fs::
                                                          what.instruments_toml));
     write_file(folder / "agents.csv", agents_csv(*world));
     write_file(folder / "private.csv", notes_csv(*world));
+    if (of_day) write_file(folder / "recorded.csv", of_day->prices_csv());
     write_file(folder / "report.html", run_html(what, made, prices.paths()));
     write_file(folder / "result.json", json_of(what, made));
     return made;

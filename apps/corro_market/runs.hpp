@@ -12,8 +12,10 @@
 
 namespace corro::app {
 
+/// @param data_folder  Of recordings that are not beside the scenario; empty: none.
 /// @throws node::configuration_error, std::runtime_error
-[[nodiscard]] market::scenario load_scenario(const std::filesystem::path& file);
+[[nodiscard]] market::scenario load_scenario(const std::filesystem::path& file,
+                                             const std::filesystem::path& data_folder = {});
 
 struct run_result {
     std::uint64_t seed = 0;

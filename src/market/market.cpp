@@ -27,6 +27,10 @@ const link& no_link() {
     return none;
 }
 
+std::uint64_t rest_key(std::uint32_t agent, domain::client_order_id order) noexcept {
+    return std::uint64_t{agent} << 32U | static_cast<std::uint32_t>(order.value);
+}
+
 bool may_trade(command_kind kind) noexcept {
     return kind == command_kind::enter_order || kind == command_kind::amend_order || kind == command_kind::enter_quote;
 }
@@ -122,10 +126,31 @@ void market::prefetch_coming() const noexcept {
     });
 }
 
+void market::take_commands_from(std::shared_ptr<command_source> source) {
+    CORRO_ASSERT(facility_ == nullptr && source_ == nullptr, "one source, before the market runs");
+    source_ = std::move(source);
+}
+
+void market::ask_source() {
+    now_ns_ = std::max(now_ns_, source_->next_ns());
+    domain::command c;
+    if (!source_->take(*this, c)) return;
+    published_at_ns_ = now_ns_;
+    execute_command(c);
+    source_->on_executed(*this);
+}
+
 bool market::run(std::int64_t until_ns, std::size_t commands_max) {
     if (facility_ == nullptr) start();
-    while (!schedule_.empty() && schedule_.next().at_ns <= static_cast<std::uint64_t>(until_ns)) {
+    for (;;) {
+        const std::int64_t next_ns = schedule_.empty() ? INT64_MAX : static_cast<std::int64_t>(schedule_.next().at_ns);
+        const bool is_of_source = source_ != nullptr && source_->next_ns() <= std::min(next_ns, until_ns);
+        if (!is_of_source && (schedule_.empty() || next_ns > until_ns)) break;
         if (kept_commands_.size() >= commands_max) return false;
+        if (is_of_source) {
+            ask_source();
+            continue;
+        }
         const schedule::entry next = schedule_.take();
         now_ns_ = static_cast<std::int64_t>(next.at_ns);
         if (is_large_) prefetch_coming();
@@ -279,6 +304,7 @@ domain::command& market::prepare(agent& from, bool is_tracked) {
     taken.command = domain::command();
     taken.agent = from.index_;
     taken.is_at_gateway = false;
+    taken.is_at_engine = false;
     taken.is_tracked = is_tracked;
     taken.command.session = domain::session_id{from.index_ + 1};
     taken.command.account = from.account();
@@ -314,6 +340,12 @@ void market::depart(agent& from) {
 void market::arrive(std::uint32_t flight_index) {
     const venue_times& times = options_.times;
     flight& arrived = flights_[flight_index];
+    if (times.resting_ns != 0 && !arrived.is_at_gateway) {
+        if (const std::int64_t allowed = allowed_ns(arrived); allowed > now_ns_) {
+            schedule_.add(allowed, first_flight_slot + flight_index);
+            return;
+        }
+    }
     std::int64_t done = now_ns_;
     if (!arrived.is_at_gateway) {
         arrived.is_at_gateway = true;
@@ -325,24 +357,35 @@ void market::arrive(std::uint32_t flight_index) {
             return;
         }
     }
-    engine_free_ns_ = std::max(done, engine_free_ns_) + times.engine.draw(venue_random_.generator());
+    if (!arrived.is_at_engine) {
+        engine_free_ns_ = std::max(done, engine_free_ns_) + times.engine.draw(venue_random_.generator());
+        arrived.is_at_engine = true;
+        if (source_ != nullptr && engine_free_ns_ != now_ns_) {  // commands of the source come in between
+            schedule_.add(engine_free_ns_, first_flight_slot + flight_index);
+            return;
+        }
+    }
     execute(flight_index);
+}
+
+std::int64_t market::allowed_ns(const flight& arrived) const noexcept {
+    const domain::command& c = arrived.command;
+    std::int64_t since = -options_.times.resting_ns;
+    if (c.kind == command_kind::cancel_order || c.kind == command_kind::amend_order) {
+        const auto known = rests_since_.find(rest_key(arrived.agent, c.client_order));
+        if (known != rests_since_.end()) since = known->second;
+    } else if (c.kind == command_kind::cancel_orders && arrived.agent < newest_rests_since_.size()) {
+        since = newest_rests_since_[arrived.agent];
+    }
+    return since + options_.times.resting_ns;
 }
 
 void market::execute(std::uint32_t flight_index) {
     flight& one = flights_[flight_index];
-    domain::command& c = one.command;
-    published_at_ns_ = engine_free_ns_;
-    c.sequence = domain::sequence_number{++counts_.commands};
-    c.time = domain::time_ns{options_.start_ns + published_at_ns_};
-    digest_ = base::hash_bytes(std::as_bytes(std::span(&c, 1)), digest_);
-    if (options_.keeps_commands) kept_commands_.push_back(c);
-    for (market_observer* each : observers_) each->on_command(c);
+    published_at_ns_ = source_ == nullptr ? engine_free_ns_ : now_ns_;
     executing_ = &one;
-    facility_->apply(c);
+    execute_command(one.command);
     executing_ = nullptr;
-    for (const std::uint32_t index : changed_) publish(index);
-    changed_.clear();
     for (const auto& [owner, e] : to_track_) {
         public_of(e.instrument)
             .trackers.emplace_back(owner,
@@ -352,6 +395,32 @@ void market::execute(std::uint32_t flight_index) {
     to_track_.clear();
     one.next_free = free_flight_;
     free_flight_ = flight_index;
+}
+
+void market::follow_rest(const domain::event& e) {
+    const bool is_fill = e.kind == event_kind::order_executed;
+    if (is_fill && e.execution.leaves.value != 0) return;
+    const std::uint32_t owner = (is_fill ? e.execution.session : e.order.session).value - 1;
+    if (owner >= agents_.size()) return;
+    const std::uint64_t key = rest_key(owner, is_fill ? e.execution.client_order : e.order.client_order);
+    if (e.kind != event_kind::order_entered) {
+        rests_since_.erase(key);
+        return;
+    }
+    rests_since_[key] = published_at_ns_;
+    newest_rests_since_.resize(agents_.size(), -options_.times.resting_ns);
+    newest_rests_since_[owner] = published_at_ns_;
+}
+
+void market::execute_command(domain::command& c) {
+    c.sequence = domain::sequence_number{++counts_.commands};
+    c.time = domain::time_ns{options_.start_ns + published_at_ns_};
+    digest_ = base::hash_bytes(std::as_bytes(std::span(&c, 1)), digest_);
+    if (options_.keeps_commands) kept_commands_.push_back(c);
+    for (market_observer* each : observers_) each->on_command(c);
+    facility_->apply(c);
+    for (const std::uint32_t index : changed_) publish(index);
+    changed_.clear();
 }
 
 }  // namespace corro::market

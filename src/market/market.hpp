@@ -22,6 +22,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,9 @@ struct venue_times {
     delay engine;                      ///< the engine's
     /// Added to the way of requests that may trade (orders, amends); cancels are exempt. A speed bump.
     std::int64_t bump_ns = 0;
+    /// A cancel or amend of an order that rests for less than this waits at the gateway until it does; a mass cancel,
+    /// for the agent's newest order. A minimum resting time.
+    std::int64_t resting_ns = 0;
 };
 
 struct market_options {
@@ -84,6 +88,23 @@ class market_observer {
     virtual void on_command(const domain::command& command) = 0;
     /// Events of that command; from one to all of them at a time.
     virtual void on_events(std::span<const domain::event> events) = 0;
+};
+
+/// Commands that the venue executes at given times, without links and queues: a recording. It is asked before the
+/// agents of the same moment, and must not call back into the market.
+class command_source {
+ public:
+    command_source() = default;
+    command_source(const command_source&) = delete;
+    command_source& operator=(const command_source&) = delete;
+    virtual ~command_source() = default;
+    /// When it wants to be asked, in the market's time and never earlier than before; never_ns at the end.
+    [[nodiscard]] virtual std::int64_t next_ns() const noexcept = 0;
+    /// Gives the next command of now. The market sets its sequence and its time.
+    /// @return False: nothing is to be done; then `next_ns` was moved on.
+    [[nodiscard]] virtual bool take(const market& world, domain::command& into) = 0;
+    /// The command that it gave last was executed; observers have its events.
+    virtual void on_executed(const market& world) = 0;
 };
 
 struct agent_options {
@@ -157,6 +178,13 @@ class market final : private facility::event_consumer {
     /// The observer outlives the market's running.
     void observe_with(market_observer& observer) { observers_.push_back(&observer); }
 
+    /// Commands come from `source` as well. Then each command of an agent is executed when the engine is done with it,
+    /// so that commands of the source come in between; the source waits for nobody.
+    /// @pre The market has not run yet, and has no source (asserted).
+    void take_commands_from(std::shared_ptr<command_source> source);
+    /// Null: there is none.
+    [[nodiscard]] const command_source* source() const noexcept { return source_.get(); }
+
     /// For agents and scenarios.
     void change_link(agent& of, std::shared_ptr<const link> way);
 
@@ -168,6 +196,7 @@ class market final : private facility::event_consumer {
         std::uint32_t agent = 0;
         std::uint32_t next_free = 0;
         bool is_at_gateway = true;
+        bool is_at_engine = false;  // only with a source
         bool is_tracked = false;
     };
     struct message {
@@ -208,7 +237,12 @@ class market final : private facility::event_consumer {
     domain::command& prepare(agent& from, bool is_tracked = false);
     void depart(agent& from);
     void arrive(std::uint32_t flight_index);
+    /// When a minimum resting time allows the request; 0: at once.
+    [[nodiscard]] std::int64_t allowed_ns(const flight& arrived) const noexcept;
+    void follow_rest(const domain::event& e);
     void execute(std::uint32_t flight_index);
+    void execute_command(domain::command& c);
+    void ask_source();
 
     // Events.
     void consume(std::span<const domain::event> events) noexcept override;
@@ -234,6 +268,7 @@ class market final : private facility::event_consumer {
     std::vector<std::unique_ptr<const delay>> computes_;
     std::int64_t reach_ns_ = 0;
     std::unique_ptr<facility::facility> facility_;
+    std::shared_ptr<command_source> source_;
 
     std::vector<flight> flights_;
     std::uint32_t free_flight_ = 0;  // 0: none; the first place is not used
@@ -243,6 +278,10 @@ class market final : private facility::event_consumer {
 
     std::vector<message> messages_;
     std::uint32_t free_message_ = 0;
+
+    // With a minimum resting time: when orders came to rest, by agent and by number of the order.
+    std::unordered_map<std::uint64_t, std::int64_t> rests_since_;
+    std::vector<std::int64_t> newest_rests_since_;  // by agent
 
     // While a command is executed.
     std::int64_t published_at_ns_ = 0;

@@ -46,6 +46,7 @@ void market::consume_one(const domain::event& e) {
     };
     switch (e.kind) {
         case event_kind::order_executed:
+            if (options_.times.resting_ns != 0) follow_rest(e);
             settle_fill(e);
             post(e.execution.session, e);
             break;
@@ -54,13 +55,17 @@ void market::consume_one(const domain::event& e) {
             post(e.order.session, e);
             break;
         case event_kind::order_entered:
-            if (executing_->is_tracked && e.order.session.value == executing_->agent + 1) {
+            if (options_.times.resting_ns != 0) follow_rest(e);
+            if (executing_ != nullptr && executing_->is_tracked && e.order.session.value == executing_->agent + 1) {
                 to_track_.emplace_back(executing_->agent, e);
             }
             post(e.order.session, e);
             break;
-        case event_kind::order_amended:
         case event_kind::order_cancelled:
+            if (options_.times.resting_ns != 0) follow_rest(e);
+            post(e.order.session, e);
+            break;
+        case event_kind::order_amended:
         case event_kind::order_status:
         case event_kind::request_done: post(e.order.session, e); break;
         case event_kind::quote_entered:

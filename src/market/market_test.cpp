@@ -256,5 +256,37 @@ TEST(market, answers_may_overtake_each_other_on_a_link_without_order) {
     EXPECT_TRUE(has_overtaken);
 }
 
+behaviour changes_its_mind(agent& me, std::int64_t* cancelled_at, std::int64_t* all_cancelled_at) {
+    const agent::sent first = me.enter(limit(side::buy, ticks(100), lots(1)));
+    answer got = co_await me.cancel(first.number);
+    EXPECT_EQ(got.kind, event_kind::order_cancelled);
+    *cancelled_at = me.now_ns();
+    me.enter(limit(side::buy, ticks(100), lots(1)));
+    bool goes_on = co_await me.sleep(30 * ms);
+    if (!goes_on) co_return;
+    me.enter(limit(side::sell, ticks(105), lots(1)));
+    me.cancel_all(only);
+    while (!me.orders().empty()) {
+        goes_on = co_await me.sleep(1 * ms);
+        if (!goes_on) co_return;
+    }
+    *all_cancelled_at = me.now_ns();
+}
+
+TEST(market, a_cancel_waits_until_its_order_has_rested_as_long_as_it_must) {
+    market_options options = options_of();
+    options.times.resting_ns = 100 * ms;
+    market world(std::move(options));
+    std::int64_t cancelled_at = 0;
+    std::int64_t all_cancelled_at = 0;
+    world.add_agent(named("trader"), [&](agent& me) { return changes_its_mind(me, &cancelled_at, &all_cancelled_at); });
+    world.run(1 * s);
+    EXPECT_EQ(cancelled_at, 100 * ms);
+    // A mass cancel waits for the newest order, which was entered at 130 ms.
+    EXPECT_GE(all_cancelled_at, 230 * ms);
+    EXPECT_LE(all_cancelled_at, 231 * ms);
+    EXPECT_EQ(world.venue().open_orders_count(), 0U);
+}
+
 }  // namespace
 }  // namespace corro::market

@@ -14,8 +14,9 @@ namespace {
 using domain::command_kind;
 using domain::event_kind;
 
+/// Whether the best prices are quotes: while an auction collects, the book may be crossed.
 bool is_two_sided(const domain::top& t) noexcept {
-    return t.bid_price != domain::no_price && t.ask_price != domain::no_price;
+    return t.bid_price != domain::no_price && t.ask_price != domain::no_price && t.bid_price < t.ask_price;
 }
 std::int64_t spread_of(const domain::top& t) noexcept {
     return t.ask_price.value - t.bid_price.value;

@@ -47,7 +47,7 @@ behaviour ladder_maker(agent& me, ladder_options how) {
             quotes.push_back({side::sell, me.price_in(how.in, std::ceil(centre + distance)),
                               quoted(how.lots, position, side::sell, how.position_max)});
         }
-        keep_quotes(me, how.in, quotes);
+        keep_quotes(me, how.in, quotes, book.phase);
         if (how.watches) {
             static_cast<void>(co_await me.until(next_quote(how.in), how.refresh_ns));
         } else {
@@ -80,12 +80,13 @@ behaviour optimal_maker(agent& me, optimal_maker_options how) {
         const double left = static_cast<double>(begin + how.horizon_ns - me.now_ns()) / 1e9;
         const quote_distances at = how.has_end ? avellaneda_stoikov(how, units, std::max(left, 0.0))
                                                : gueant_lehalle_fernandez_tapia(how, units);
-        const double centre = centre_of(me.book(how.in), how.anchor_ticks);
+        const book_view& book = me.book(how.in);
+        const double centre = centre_of(book, how.anchor_ticks);
         const std::array quotes{wanted_quote{side::buy, me.price_in(how.in, std::floor(centre - at.bid)),
                                              quoted(how.lots, position, side::buy, how.position_max)},
                                 wanted_quote{side::sell, me.price_in(how.in, std::ceil(centre + at.ask)),
                                              quoted(how.lots, position, side::sell, how.position_max)}};
-        keep_quotes(me, how.in, quotes);
+        keep_quotes(me, how.in, quotes, book.phase);
         static_cast<void>(co_await me.sleep(how.refresh_ns));
     }
     cancel_open(me, how.in);

@@ -17,7 +17,18 @@ oracle::oracle(oracle_options options, std::uint64_t run_seed, std::string_view 
 }
 
 void oracle::step() {
-    value_ = mean_ + (value_ - mean_) * decay_ + deviation_ * random_.normal();
+    const double moved = random_.normal();
+    double scale = 1;
+    if (options_.variance_volatility > 0) {
+        const double h = static_cast<double>(options_.step_ns) / 1e9;
+        const double c = options_.variance_correlation;
+        const double positive = std::max(variance_, 0.0);
+        scale = sqrt_of(positive);
+        const double other = random_.normal();
+        variance_ += options_.variance_reversion_per_second * (1 - positive) * h +
+                     options_.variance_volatility * scale * sqrt_of(h) * (c * moved + sqrt_of(1 - c * c) * other);
+    }
+    value_ = mean_ + (value_ - mean_) * decay_ + deviation_ * scale * moved;
     if (options_.jumps_per_second > 0 &&
         random_.chance(options_.jumps_per_second * static_cast<double>(options_.step_ns) / 1e9)) {
         value_ += random_.normal(0, options_.jump_deviation_ticks);

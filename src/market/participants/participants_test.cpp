@@ -45,6 +45,36 @@ TEST(oracle, has_the_moments_of_an_ornstein_uhlenbeck_process) {
     EXPECT_NEAR(variance, exact_variance, 0.1 * exact_variance);
 }
 
+TEST(oracle, has_the_moments_of_heston_s_process) {
+    oracle_options how;
+    how.volatility = 2;
+    how.variance_reversion_per_second = 0.5;
+    how.variance_volatility = 0.6;
+    how.variance_correlation = -0.7;
+    how.step_ns = 10'000'000;
+    oracle one(how, 7, "heston");
+    // Changes of a fifth of a second: the variance hardly moves within one.
+    constexpr int count = 400'000;
+    double squares = 0;
+    double fourths = 0;
+    double leverage = 0;  // of a change on the square of the next
+    double before = 0;
+    for (int i = 1; i <= count; ++i) {
+        const double now = one.at(std::int64_t{i} * 200'000'000);
+        const double last = one.at(std::int64_t{i - 1} * 200'000'000);
+        const double change = now - last;
+        squares += change * change;
+        fourths += change * change * change * change;
+        leverage += before * change * change;
+        before = change;
+    }
+    const double variance = squares / count;
+    EXPECT_NEAR(variance, 2 * 2 * 0.2, 0.05 * 0.8);
+    // 3 E[v^2] = 3 (1 + b^2 / (2 a)) = 4.08, less what v moves within a change.
+    EXPECT_NEAR(fourths / count / (variance * variance), 4.08, 0.25);
+    EXPECT_LT(leverage / count, -0.02) << "falls come before large changes";
+}
+
 TEST(oracle, gives_the_same_path_in_any_order_of_looks) {
     oracle_options how;
     how.volatility = 1;

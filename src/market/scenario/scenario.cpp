@@ -43,7 +43,12 @@ void read_market(table_reader& r, scenario& into) {
         r.fail("name", "expected lower-case letters, digits, '-' and '_'");
     }
     into.about = r.text("about", "");
-    into.duration_ns = r.duration_ns("duration", 1, duration_ns_max);
+    if (into.day != nullptr) {
+        into.duration_ns = r.duration_ns("duration", into.duration_ns, 1, duration_ns_max);
+        if (r.has("start")) r.fail("start", "the recording has its own times; remove this key");
+    } else {
+        into.duration_ns = r.duration_ns("duration", 1, duration_ns_max);
+    }
     into.sample_ns = r.duration_ns("sample", into.sample_ns, 1'000'000, into.duration_ns);
     into.seed = r.number("seed", 1, 0, INT64_MAX);
     market_options& o = into.options;
@@ -54,6 +59,19 @@ void read_market(table_reader& r, scenario& into) {
     o.times.gateway = read_delay(r, "gateway_time", delay());
     o.times.engine = read_delay(r, "engine_time", delay());
     o.times.bump_ns = r.duration_ns("speed_bump", 0, 0, link_delay_ns_max);
+    o.times.resting_ns = r.duration_ns("resting_time", 0, 0, 3'600'000'000'000);
+}
+
+void read_instruments(const toml::table& root, const std::string& file, scenario& into) {
+    node::configuration instruments;
+    node::read_instruments(root, file, instruments);
+    if (instruments.instruments.empty()) {
+        throw configuration_error(file + ":1: instrument: expected at least one [[instrument]]");
+    }
+    into.options.instruments = std::move(instruments.instruments);
+    std::ostringstream written;
+    written << toml::table{{"instrument", *root["instrument"].as_array()}};
+    into.instruments_toml = written.str() + "\n";
 }
 
 void read_fees(const toml::table& root, const std::string& file, scenario& into) {
@@ -87,6 +105,9 @@ void read_fundamentals(const toml::table& root, const std::string& file, scenari
         o.mean_ticks = r.real("mean_ticks", o.start_ticks, -many, many);
         o.reversion_per_second = r.real("reversion_per_second", 0, 0, 1e6);
         o.volatility = r.real("volatility_ticks", 0, 0, 1e6);
+        o.variance_reversion_per_second = r.real("variance_reversion_per_second", 1, 1e-6, 1e3);
+        o.variance_volatility = r.real("variance_volatility", 0, 0, 1e3);
+        o.variance_correlation = r.real("variance_correlation", 0, -1, 1);
         o.jumps_per_second = r.real("jumps_per_second", 0, 0, 1e3);
         o.jump_deviation_ticks = r.real("jump_deviation_ticks", 0, 0, 1e6);
         o.step_ns = r.duration_ns("step", 10'000'000, 1'000, 3'600'000'000'000);
@@ -94,6 +115,20 @@ void read_fundamentals(const toml::table& root, const std::string& file, scenari
             r.fail("step", "expected at most 100,000,000 steps in the duration: lengthen the step");
         r.finish();
         into.fundamentals.emplace_back(name, std::move(o));
+    });
+}
+
+void read_batches(const toml::table& root, const std::string& file, scenario& into) {
+    const scenario_names names{&into};
+    node::read_array(root, "batch_auction", file, [&](table_reader& r) {
+        batch_auction one;
+        one.instrument = names.instrument(r, "instrument");
+        if (contains(into.batches, one.instrument, &batch_auction::instrument)) {
+            r.fail("instrument", "has a [[batch_auction]] already; expected one for each");
+        }
+        one.interval_ns = r.duration_ns("interval", 1'000, duration_ns_max);
+        r.finish();
+        into.batches.push_back(one);
     });
 }
 
@@ -125,6 +160,9 @@ void read_groups(const toml::table& root, const std::string& file, const link_ma
         g.count = static_cast<std::uint32_t>(r.number("count", 1, 1, 1'000'000));
         agents_count += g.count;
         if (agents_count > 1'000'000) r.fail("count", "expected at most 1,000,000 agents in all groups");
+        if (into.day != nullptr && agents_count >= recorded_day_agents_max) {
+            r.fail("count", fmt::format("expected fewer than {} agents in a recorded day", recorded_day_agents_max));
+        }
         if (const std::string name = r.text("link", ""); !name.empty()) {
             std::vector<std::string> known;
             for (const auto& [each, way] : links) known.push_back(each);
@@ -141,7 +179,8 @@ void read_groups(const toml::table& root, const std::string& file, const link_ma
     });
     if (into.groups.empty())
         throw configuration_error(fmt::format("{}:1: agents: expected at least one [[agents]]", file));
-    into.options.accounts_max = std::max(into.options.accounts_max, static_cast<std::uint32_t>(agents_count) + 2);
+    into.options.accounts_max =
+        std::max(into.options.accounts_max, static_cast<std::uint32_t>(agents_count + into.batches.size()) + 2);
     into.options.orders_max = std::max(into.options.orders_max, static_cast<std::uint32_t>(2 * agents_count));
 }
 
@@ -150,6 +189,16 @@ behaviour run_timeline(agent& me, market& world, const std::vector<timeline_even
         const bool goes_on = co_await me.sleep(each.at_ns - me.now_ns());
         if (!goes_on) co_return;
         each.act(world, me);
+    }
+}
+
+/// Each interval ends the auction of the instrument, and begins the next one in the same moment.
+behaviour run_batches(agent& me, batch_auction how) {
+    for (std::int64_t next = how.interval_ns;; next += how.interval_ns) {
+        me.send(phase_command(how.instrument, domain::trading_phase::volatility_auction));
+        const bool goes_on = co_await me.sleep(next - me.now_ns());
+        if (!goes_on) co_return;
+        me.send(phase_command(how.instrument, domain::trading_phase::continuous));
     }
 }
 
@@ -265,15 +314,30 @@ std::unique_ptr<market> scenario::build(std::uint64_t run_seed, bool keeps_comma
             made->add_agent(std::move(who), std::move(make));
         }
     }
+    if (day != nullptr) {
+        auto flow = std::make_shared<recorded_flow>(day, recorded, run_seed);
+        made->observe_with(*flow);
+        made->take_commands_from(std::move(flow));
+    }
     agent_options by;
     by.name = "operator";
     by.is_operator = true;
     made->add_agent(std::move(by),
                     [world = made.get(), all = &events](agent& me) { return run_timeline(me, *world, all); });
+    for (const batch_auction& each : batches) {
+        agent_options batches_operator;
+        batches_operator.name = fmt::format("batches-{}", each.instrument.value);
+        batches_operator.is_operator = true;
+        made->add_agent(std::move(batches_operator), [each](agent& me) { return run_batches(me, each); });
+    }
     return made;
 }
 
-scenario parse_scenario(std::string_view text, const std::string& file) {
+const recorded_flow* recorded_flow_of(const market& world) noexcept {
+    return dynamic_cast<const recorded_flow*>(world.source());
+}
+
+scenario parse_scenario(std::string_view text, const std::string& file, const scenario_files& from) {
     toml::table root;
     try {
         root = toml::parse(text, file);
@@ -283,19 +347,17 @@ scenario parse_scenario(std::string_view text, const std::string& file) {
     scenario made;
     made.text = std::string(text);
     table_reader top(root, file, "");
-    top.knows({"market", "instrument", "fee", "fundamental", "link", "agents", "event"});
+    top.knows({"market", "recording", "instrument", "fee", "batch_auction", "fundamental", "link", "agents", "event"});
     if (!root.contains("market")) throw configuration_error(file + ":1: market: is missing");
+    node::read_table(root, "recording", file, [&](table_reader& r) { read_recording(r, file, from, made); });
     node::read_table(root, "market", file, [&](table_reader& r) { read_market(r, made); });
-    node::configuration instruments;
-    node::read_instruments(root, file, instruments);
-    if (instruments.instruments.empty()) {
-        throw configuration_error(file + ":1: instrument: expected at least one [[instrument]]");
+    if (made.day != nullptr) {
+        if (root.contains("instrument")) top.fail("instrument", "the recording has its own; remove these tables");
+    } else {
+        read_instruments(root, file, made);
     }
-    made.options.instruments = std::move(instruments.instruments);
-    std::ostringstream written;
-    written << toml::table{{"instrument", *root["instrument"].as_array()}};
-    made.instruments_toml = written.str() + "\n";
     read_fees(root, file, made);
+    read_batches(root, file, made);
     read_fundamentals(root, file, made);
     read_groups(root, file, read_links(root, file), made);
     node::read_array(root, "event", file, [&](table_reader& r) {

@@ -17,6 +17,7 @@
 
 #include "market/market.hpp"
 #include "market/participants/oracle.hpp"
+#include "market/recorded_day/recorded_flow.hpp"
 
 namespace corro::market {
 
@@ -44,6 +45,12 @@ struct timeline_event {
     std::function<void(market&, agent& by)> act;
 };
 
+/// An instrument that trades in batches: orders collect, and an auction ends every interval.
+struct batch_auction {
+    domain::instrument_id instrument{};
+    std::int64_t interval_ns = 0;
+};
+
 struct scenario {
     std::string name;
     std::string about;  ///< one sentence
@@ -54,15 +61,28 @@ struct scenario {
     market_options options;
     std::vector<std::pair<std::string, oracle_options>> fundamentals;
     std::vector<agent_group> groups;
-    std::vector<timeline_event> events;  ///< by time
-    std::string instruments_toml;        ///< the [[instrument]] tables, for a venue's configuration
+    std::vector<batch_auction> batches;
+    std::vector<timeline_event> events;       ///< by time
+    std::string instruments_toml;             ///< the [[instrument]] tables, for a venue's configuration
+    std::shared_ptr<const recorded_day> day;  ///< in which the agents trade; null: in a market of their own
+    recorded_flow_options recorded;
 
-    /// The agents' names are "GROUP-1" and so on; the last agent is the operator.
+    /// The agents' names are "GROUP-1" and so on; the operator follows, and an operator of batch auctions.
     [[nodiscard]] std::unique_ptr<market> build(std::uint64_t run_seed, bool keeps_commands = true) const;
+};
+
+/// Where a scenario finds the recordings that it names.
+struct scenario_files {
+    /// Beside the folder of the scenario; empty: none.
+    std::string data_folder;
+    std::function<recorded_day(const recorded::replay::recording_options&)> load = load_recorded_day;
 };
 
 /// @param file  For messages, and for the folder of the files that it names.
 /// @throws node::configuration_error: "FILE:LINE: KEY: sentence".
-[[nodiscard]] scenario parse_scenario(std::string_view text, const std::string& file);
+[[nodiscard]] scenario parse_scenario(std::string_view text, const std::string& file, const scenario_files& from = {});
+
+/// The recorded flow of a market that such a scenario built; null: it has none.
+[[nodiscard]] const recorded_flow* recorded_flow_of(const market& world) noexcept;
 
 }  // namespace corro::market

@@ -14,16 +14,6 @@ namespace {
 using domain::trading_phase;
 using node::table_reader;
 
-domain::command phase_command(domain::instrument_id of, trading_phase phase, std::int64_t resume_ns) {
-    domain::command c;
-    c.kind = domain::command_kind::change_phase;
-    c.payload.change_phase = domain::change_phase{};
-    c.instrument = of;
-    c.change_phase().phase = phase;
-    c.change_phase().resume_time = domain::time_ns{resume_ns};
-    return c;
-}
-
 /// The indices of the agents of a group.
 struct index_range {
     std::size_t first = 0;
@@ -151,6 +141,16 @@ action read_settle(table_reader& r, const scenario_names& names) {
 }
 
 }  // namespace
+
+domain::command phase_command(domain::instrument_id of, trading_phase phase, std::int64_t resume_ns) {
+    domain::command c;
+    c.kind = domain::command_kind::change_phase;
+    c.payload.change_phase = domain::change_phase{};
+    c.instrument = of;
+    c.change_phase().phase = phase;
+    c.change_phase().resume_time = domain::time_ns{resume_ns};
+    return c;
+}
 
 void read_event(table_reader& r, scenario& into) {
     const scenario_names names{&into};

@@ -12,6 +12,7 @@
 #include "base/assert.hpp"
 #include "market/scenario/scenario.hpp"
 #include "node/configuration/configuration.hpp"
+#include "recorded/replay/order_record.hpp"
 
 namespace {
 
@@ -48,8 +49,12 @@ std::uint64_t run_a_while(const market::scenario& of) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     market::scenario made;
+    market::scenario_files from;
+    from.load = [](const recorded::replay::recording_options& /*files*/) -> market::recorded_day {
+        throw recorded::replay::replay_error("no file is opened here");
+    };
     try {
-        made = market::parse_scenario(std::string_view(reinterpret_cast<const char*>(data), size), "fuzzed.toml");
+        made = market::parse_scenario(std::string_view(reinterpret_cast<const char*>(data), size), "fuzzed.toml", from);
     } catch (const node::configuration_error& error) {
         check_error(error.what());
         return 0;

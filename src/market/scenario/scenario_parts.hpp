@@ -27,6 +27,11 @@ struct scenario_names {
 [[nodiscard]] delay read_delay(node::table_reader& r, std::string_view key, const delay& otherwise);
 /// Reads the parameters of a kind of participant.
 [[nodiscard]] group_maker read_participant(node::table_reader& r, const std::string& kind, const scenario_names& names);
+/// @param resume_ns  When the phase ends by itself, since the epoch; 0: not.
+[[nodiscard]] domain::command phase_command(domain::instrument_id of, domain::trading_phase phase,
+                                            std::int64_t resume_ns = 0);
+/// Reads the recording, with its files.
+void read_recording(node::table_reader& r, const std::string& file, const scenario_files& from, scenario& into);
 /// Reads an event; groups and fundamentals of the scenario are known.
 void read_event(node::table_reader& r, scenario& into);
 

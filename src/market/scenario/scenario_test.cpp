@@ -6,6 +6,8 @@
 #include <fstream>
 #include <iterator>
 #include <regex>
+#include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -256,6 +258,17 @@ TEST(scenario, names_the_line_and_the_key_of_every_error) {
         {"kind = \"phase\"\nphase = \"halted\"", "kind = \"kill_switch\"\ngroup = \"noise\"\non = \"yes\"",
          ":52: event.on: expected true or false"},
         {"sigmas = 20", "sigmas = \"twenty\"", ":57: event.sigmas: expected a number"},
+        {"\"5s\"", "\"5s\"\nresting_time = \"2h\"", ":4: market.resting_time: expected a duration"},
+        {"[[fundamental]]", "[[batch_auction]]\ninstrument = \"TWO\"\ninterval = \"1s\"\n[[fundamental]]",
+         ":20: batch_auction.instrument: expected one of: ONE"},
+        {"[[fundamental]]", "[[batch_auction]]\ninstrument = \"ONE\"\ninterval = \"1ns\"\n[[fundamental]]",
+         ":21: batch_auction.interval: expected a duration"},
+        {"[[fundamental]]",
+         "[[batch_auction]]\ninstrument = \"ONE\"\ninterval = \"1s\"\n[[batch_auction]]\ninstrument = \"ONE\"\n"
+         "interval = \"1s\"\n[[fundamental]]",
+         ":23: batch_auction.instrument: has a [[batch_auction]] already"},
+        {"volatility_ticks = 0.5", "volatility_ticks = 0.5\nvariance_correlation = 2",
+         ":23: fundamental.variance_correlation: expected a number from -1"},
     };
     EXPECT_GE(all.size(), 80U);
     EXPECT_EQ(error_of(sound), "no error");
@@ -274,6 +287,37 @@ TEST(scenario, names_the_line_and_the_key_of_every_error) {
     EXPECT_EQ(error_of("market = 3\n"), "bad.toml:1: market: expected a table headed [market]");
     EXPECT_EQ(error_of("[market]\nname = \"m\"\nduration = \"1s\"\n[instrument]\nid = 1\n"),
               "bad.toml:4: instrument: expected tables headed [[instrument]]");
+}
+
+/// When an instrument traded, and how often.
+struct trade_times final : market_observer {
+    void on_command(const domain::command& command) override { now_ns = command.time.value; }
+    void on_events(std::span<const domain::event> events) override {
+        for (const domain::event& e : events) {
+            if (e.kind == domain::event_kind::trade) all.push_back(now_ns);
+        }
+    }
+    std::int64_t now_ns = 0;
+    std::vector<std::int64_t> all;
+};
+
+TEST(scenario, an_instrument_in_batches_trades_when_they_end_and_at_no_other_time) {
+    const std::string text = with(sound, "[[fundamental]]",
+                                  "[[batch_auction]]\ninstrument = \"ONE\"\ninterval = \"500ms\"\n[[fundamental]]");
+    const scenario made = parse_scenario(
+        with(text, "kind = \"phase\"\nphase = \"halted\"", "kind = \"withdraw\"\ngroup = \"value\""), "batches.toml");
+    const auto world = made.build(1);
+    trade_times trades;
+    world->observe_with(trades);
+    world->run(made.duration_ns);
+    EXPECT_GT(trades.all.size(), 10U);
+    std::set<std::int64_t> ends;
+    for (const std::int64_t at : trades.all) {
+        const std::int64_t since_end = (at - made.options.start_ns) % 500'000'000;
+        EXPECT_LT(since_end, 1'000'000) << "the gateway's and the engine's time";
+        ends.insert((at - made.options.start_ns) / 500'000'000);
+    }
+    EXPECT_GT(ends.size(), 3U);
 }
 
 TEST(scenario, every_shipped_one_runs_and_repeats_itself) {

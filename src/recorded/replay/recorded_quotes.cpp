@@ -123,7 +123,7 @@ quote_survey survey_quotes(const std::filesystem::path& messages, const std::fil
         has_price = true;
     };
     for_each_row(messages, books, [&](const lobster::message& m, const lobster::book& book) {
-        ++s.rows;
+        if (s.rows++ == 0) s.first_time = domain::time_ns{m.since_midnight_ns};
         if (m.type <= lobster::event_type::visible_execution) count_price(m.price);
         s.depth = book.levels.size();
         for (const lobster::level& l : book.levels) {

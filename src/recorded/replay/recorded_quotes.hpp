@@ -22,6 +22,7 @@ struct quote_survey {
     domain::price_nano price_low{};
     domain::price_nano price_high{};
     domain::price_nano price_step{};  ///< largest step of which all prices are multiples
+    domain::time_ns first_time{};     ///< since midnight
 };
 
 /// Reads both files once, to find the requirements for an instrument.

@@ -1,4 +1,6 @@
-// A recording that `corro replay` replays, in any format.
+// A recording of any format: its instrument, and its order flow.
+//
+// Threads: one. Limits: those of the formats.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +16,7 @@
 #include "recorded/replay/flow.hpp"
 #include "recorded/replay/report.hpp"
 
-namespace corro::app {
+namespace corro::recorded::replay {
 
 struct recording_options {
     std::vector<std::filesystem::path> files;
@@ -38,20 +40,28 @@ class recording {
     /// Whether it begins before an opening auction, so that the replay changes the instrument's phase.
     [[nodiscard]] virtual bool begins_before_auction() const { return false; }
 
+    /// The time of its first record that is not of a snapshot, since `times_begin`.
+    [[nodiscard]] virtual domain::time_ns first_time() const = 0;
+
     /// The origin of its times, in nanoseconds since the epoch.
     [[nodiscard]] virtual domain::time_ns times_begin() const { return {}; }
 
     /// Returns the order flow for the venue's instrument. Call once. @throws replay_error if the instrument does not
     /// fit.
-    [[nodiscard]] virtual recorded::replay::flow& open(const domain::instrument& instrument,
-                                                       recorded::replay::difference_log& log) = 0;
+    [[nodiscard]] virtual flow& open(const domain::instrument& instrument, difference_log& log) = 0;
     /// Makes the last comparison after the run.
     virtual void finish(const feed::book_image& book) = 0;
-    [[nodiscard]] virtual std::vector<recorded::replay::report_section> sections() const = 0;
+    [[nodiscard]] virtual std::vector<report_section> sections() const = 0;
 };
 
+/// The files of these names, which may be relative: each in the folder of `beside`, a file, or if it is not there, in
+/// `data_folder`, unless that is empty. Whether they exist is for their reader.
+[[nodiscard]] std::vector<std::filesystem::path> find_recording(const std::vector<std::string>& names,
+                                                                const std::string& beside,
+                                                                const std::string& data_folder);
+
 /// Reads the files once.
-/// @throws recorded::replay::replay_error  Files that are missing, truncated or foreign, with file and place.
+/// @throws replay_error  Files that are missing, truncated or foreign, with file and place.
 [[nodiscard]] std::unique_ptr<recording> survey_recording(const recording_options& options);
 
-}  // namespace corro::app
+}  // namespace corro::recorded::replay

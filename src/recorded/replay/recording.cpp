@@ -1,4 +1,4 @@
-#include "recording.hpp"
+#include "recorded/replay/recording.hpp"
 
 #include <fmt/format.h>
 
@@ -16,10 +16,8 @@
 #include "recorded/replay/recorded_orders.hpp"
 #include "recorded/replay/recorded_quotes.hpp"
 
-namespace corro::app {
+namespace corro::recorded::replay {
 namespace {
-
-using namespace recorded::replay;
 
 /// Returns an instrument with this tick size whose band includes `low` to `high`.
 domain::instrument suitable_instrument(const std::string& name, domain::price_nano tick, domain::price_nano low,
@@ -47,6 +45,7 @@ class order_recording final : public recording {
     }
     std::uint64_t orders_max() const override { return survey_.adds; }
     bool begins_before_auction() const override { return survey_.how == opening::auction; }
+    domain::time_ns first_time() const override { return survey_.first_time; }
     std::uint64_t total() const override { return survey_.records; }
     flow& open(const domain::instrument& instrument, difference_log& log) override {
         require_fit(survey_, instrument);
@@ -98,6 +97,7 @@ class quotes_recording final : public recording {
         if (!date.ok()) return {};
         return domain::time_ns{std::chrono::nanoseconds(std::chrono::sys_days{date}.time_since_epoch()).count()};
     }
+    domain::time_ns first_time() const override { return survey_.first_time; }
     std::uint64_t total() const override { return survey_.rows; }
     flow& open(const domain::instrument& instrument, difference_log& log) override {
         recording_ = load_quotes(messages_, books_, instrument);
@@ -118,6 +118,7 @@ class quotes_recording final : public recording {
     std::optional<quote_flow> flow_;
 };
 
+<<<<<<< HEAD:apps/corro/recording.cpp
 /// Nasdaq TotalView-ITCH: one stock of a day.
 class itch_recording final : public recording {
  public:
@@ -154,6 +155,10 @@ class itch_recording final : public recording {
 /// The format that the first bytes show: "dbn", "itch", or "lobster" for all others.
 std::string_view format_of(const std::filesystem::path& path) {
     auto file = recorded::recorded_file::open(path);
+=======
+bool begins_as_dbn(const std::filesystem::path& path) {
+    auto file = recorded_file::open(path);
+>>>>>>> f802f2e (market: agents inside a recorded day, with policies for what recorded participants do):src/recorded/replay/recording.cpp
     if (!file) throw replay_error(fmt::format("{}: {}", path.string(), file.error().message()));
     const auto piece = file->read();
     if (!piece) throw replay_error(fmt::format("{}: {}", path.string(), to_string(piece.error())));
@@ -165,6 +170,18 @@ std::string_view format_of(const std::filesystem::path& path) {
 
 }  // namespace
 
+std::vector<std::filesystem::path> find_recording(const std::vector<std::string>& names, const std::string& beside,
+                                                  const std::string& data_folder) {
+    std::vector<std::filesystem::path> found;
+    for (const std::string& each : names) {
+        std::filesystem::path near = std::filesystem::path(beside).parent_path() / each;
+        std::error_code ignored;
+        const bool is_near = data_folder.empty() || std::filesystem::exists(near, ignored);
+        found.push_back(is_near ? std::move(near) : std::filesystem::path(data_folder) / each);
+    }
+    return found;
+}
+
 std::unique_ptr<recording> survey_recording(const recording_options& options) {
     const std::string_view format = options.format == "auto" ? format_of(options.files.front()) : options.format;
     if (format == "dbn") return std::make_unique<order_recording>(options);
@@ -172,4 +189,4 @@ std::unique_ptr<recording> survey_recording(const recording_options& options) {
     return std::make_unique<quotes_recording>(options);
 }
 
-}  // namespace corro::app
+}  // namespace corro::recorded::replay
