@@ -261,7 +261,7 @@ class Actions:
     """
 
     side: npt.ArrayLike
-    """Above 0 buys, below 0 sells, 0 sends no order."""
+    """Above 0 buys, below 0 sells; 0 and NaN send no order."""
     price: npt.ArrayLike
     """The limit; the nearest price that the instrument accepts is taken. Infinite: at market. NaN: no order."""
     quantity: npt.ArrayLike = 1
@@ -461,6 +461,8 @@ def _act(native: _corro.Market, place: int, crowd: Crowd, generator: np.random.G
 
 def _column(name: str, given: npt.ArrayLike, rows: int | None, kind: type[np.generic]) -> npt.NDArray[Any]:
     values = np.asarray(given)
+    if name == "side" and values.dtype.kind == "f":
+        values = np.sign(np.nan_to_num(values)).astype(np.int8)
     if np.issubdtype(kind, np.integer) and values.dtype.kind not in "iub":
         raise TypeError(f"{name} has the type {values.dtype}; give whole numbers, such as {name}.astype(int)")
     if values.dtype.kind not in "iubf":

@@ -139,6 +139,17 @@ def test_a_crowd_acts_at_its_times_with_what_each_member_knows():
     assert {"crowd-8", "crowd-3"} <= set(held["agent"])
 
 
+def test_a_side_may_be_the_sign_of_a_difference():
+    def act(batch):
+        return corro.Actions([0.25, np.nan, -np.inf, 0.0], [2400.0, 2400.0, 2600.0, 2600.0])
+
+    market = run({"crowd": corro.Crowd(act, 4, "1s")}, until="1500ms", record=("orders",))
+    orders = market.orders.to_numpy()
+    first = market.scenario.agents + 2
+    mine = orders[(orders["account"] >= first) & (orders["event"] == "accepted")]
+    assert [(each["account"] - first, each["side"], each["price"]) for each in mine] == [(0, "buy", 2400.0), (2, "sell", 2600.0)]
+
+
 def test_the_price_of_a_crowd_is_the_nearest_that_the_instrument_accepts():
     def act(batch):
         return corro.Actions(agent=[0], side=1, price=2400.1)

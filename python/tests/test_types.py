@@ -22,6 +22,28 @@ book: corro.Book = day.book_at(np.datetime64("2026-01-05T14:30"), depth=3)
 spread: float = book.spread
 names: list[str] = [each.name for each in day.instruments]
 flow: corro.Frame = corro.dbn("es.dbn", instrument=3)
+levels: corro.Levels = day.books().at("2026-01-05T14:30", depth=3)
+
+
+async def maker(me: corro.Agent, lots: int = 1) -> None:
+    while await me.sleep("1s"):
+        answer: corro.Answer = await me.buy("ESZ6", lots, me.quote().bid)
+        if answer and await me.next_trade(timeout=2.0):
+            me.cancel_all()
+
+
+def calls(me: corro.Agent) -> float | None:
+    return None if me.position() else 0.5
+
+
+def act(batch: corro.Batch) -> corro.Actions:
+    return corro.Actions(np.sign(batch.bid - batch.last), batch.last, cancel=batch.open_orders > 0)
+
+
+market = corro.Market("calm.toml", agents={
+    "maker": maker, "calls": calls, "makers": corro.Agents(maker, count=3, lots=2), "crowd": corro.Crowd(act, 10, "1s")})
+halted: corro.Market = market.fork({"kind": "phase", "phase": "halted"})
+results: list[corro.Result] = corro.sweep("calm.toml", range(3), folder="runs/kept")
 '''
 WRONG = '''
 import corro
