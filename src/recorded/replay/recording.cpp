@@ -118,7 +118,6 @@ class quotes_recording final : public recording {
     std::optional<quote_flow> flow_;
 };
 
-<<<<<<< HEAD:apps/corro/recording.cpp
 /// Nasdaq TotalView-ITCH: one stock of a day.
 class itch_recording final : public recording {
  public:
@@ -133,6 +132,7 @@ class itch_recording final : public recording {
         return suitable_instrument(survey_.name, survey_.price_step, survey_.price_low, survey_.price_high);
     }
     std::uint64_t orders_max() const override { return survey_.adds; }
+    domain::time_ns first_time() const override { return survey_.first_time; }
     std::uint64_t total() const override { return survey_.records; }
     flow& open(const domain::instrument& instrument, difference_log& log) override {
         require_fit(survey_, instrument);
@@ -154,11 +154,7 @@ class itch_recording final : public recording {
 
 /// The format that the first bytes show: "dbn", "itch", or "lobster" for all others.
 std::string_view format_of(const std::filesystem::path& path) {
-    auto file = recorded::recorded_file::open(path);
-=======
-bool begins_as_dbn(const std::filesystem::path& path) {
     auto file = recorded_file::open(path);
->>>>>>> f802f2e (market: agents inside a recorded day, with policies for what recorded participants do):src/recorded/replay/recording.cpp
     if (!file) throw replay_error(fmt::format("{}: {}", path.string(), file.error().message()));
     const auto piece = file->read();
     if (!piece) throw replay_error(fmt::format("{}: {}", path.string(), to_string(piece.error())));
