@@ -122,7 +122,7 @@ class Page(unittest.TestCase):
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
-        cls.venue = cls.enter(Exchange(folder.name, more=INSTRUMENTS, api_keys=True))
+        cls.venue = cls.enter(Exchange(folder.name, more=INSTRUMENTS + f'[facility]\njournal = "{folder.name}/journal"\n', api_keys=True))
         cls.pages = PageServer(0, cls.venue.addresses["API"], os.path.join(SOURCE, "web", "dist"))
         cls.addClassCleanup(cls.pages.server_close)
         cls.addClassCleanup(cls.pages.shutdown)
@@ -355,6 +355,28 @@ class Dashboard(Page):
         self.alice.order("buy", 120, 2, instrument="WILD")
         self.browser.wait("the auction", "return document.querySelector('#phase').textContent === 'volatility auction'")
         self.browser.wait("what it would trade", "return document.querySelector('#indicative').textContent === '2 at 100'")
+
+    def test_the_past_shows_the_book_of_any_moment(self):
+        self.browser.wait("the panel", "return !document.querySelector('#past-panel').hidden")
+        url = f"http://{self.venue.addresses['API']}/api/v1/book?instrument={ES}&depth=10&format=json"
+        with urllib.request.urlopen(url, timeout=TIME_LIMIT_S) as answer:
+            last = int(answer.headers["Corro-Sequence"])
+        shown = """return [...document.querySelectorAll('#past-book tr')].map((row) => [...row.cells].map((cell) => Number(cell.textContent)));"""
+        for moment in (last, last - 1, last - 3, last - 5):
+            self.browser.run("""const slider = document.querySelector('#past-slider'); slider.value = arguments[0];
+                slider.dispatchEvent(new Event('input'));""", moment)
+            self.browser.wait("that moment", "return document.querySelector('#past-time').textContent.startsWith(arguments[0])", f"command {moment},")
+            with urllib.request.urlopen(f"{url}&at={moment}", timeout=TIME_LIMIT_S) as answer:
+                rows = json.load(answer)
+            bids, asks = ([[row["orders"], row["quantity"], row["price"]] for row in rows if row["side"] == side] for side in ("buy", "sell"))
+            there = [(bids[k:k + 1] or [[0, 0, 0]])[0] + (asks[k:k + 1] or [[0, 0, 0]])[0][::-1] for k in range(max(len(bids), len(asks)))]
+            self.assertEqual(self.browser.run(shown), there)
+        # The address is of this moment.
+        address = self.browser.run("return location.href")
+        self.assertTrue(address.endswith(f"#{ES}@{last - 5}"), address)
+        self.browser.open("about:blank")
+        self.browser.open(address)
+        self.browser.wait("the same moment", "return document.querySelector('#past-time').textContent.startsWith(arguments[0])", f"command {last - 5},")
 
     def test_options_have_the_volatility_that_their_prices_imply(self):
         years = (datetime.datetime(2027, 6, 18, 15, tzinfo=datetime.timezone.utc).timestamp() - time.time()) / (365 * 86400)

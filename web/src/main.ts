@@ -15,6 +15,7 @@ import { Ladder } from "./ladder";
 import { type BestLevel, Market } from "./market";
 import { MarketFeed } from "./market_feed";
 import type { Theme } from "./palette";
+import { Past, instrumentOfAddress } from "./past";
 import { Quality } from "./quality";
 import { Status } from "./status";
 import { Tape } from "./tape";
@@ -33,6 +34,7 @@ class Dashboard {
     private readonly heatmap: Heatmap;
     private readonly watchlist: Watchlist;
     private readonly chain: Chain;
+    private readonly past: Past;
     private feed: MarketFeed;
     private ownVersion = -1;
 
@@ -69,6 +71,7 @@ class Dashboard {
         const tickers = new Tickers(connection, instruments.keys());
         this.watchlist = new Watchlist(tickers, instruments, (chosen) => this.show(chosen));
         this.chain = new Chain(tickers, instruments, (chosen) => this.show(chosen));
+        this.past = new Past(instrument);
         this.bindControls();
         this.feed = new MarketFeed(instrument.name, market);
         this.mark();
@@ -86,7 +89,7 @@ class Dashboard {
         this.instrument = instrument;
         this.market.clear();
         this.store.clear();
-        for (const panel of [this.heatmap, this.ladder, this.tape, this.ticket, this.quality]) panel.show(instrument);
+        for (const panel of [this.heatmap, this.ladder, this.tape, this.ticket, this.quality, this.past]) panel.show(instrument);
         this.ownVersion = -1;
         history.replaceState(null, "", `#${encodeURIComponent(instrument.name)}`);
         this.feed = new MarketFeed(instrument.name, this.market);
@@ -190,7 +193,7 @@ function applyTheme(theme: Theme): void {
 async function begin(connection: Connection, market: Market, account: Account, status: Status): Promise<void> {
     const reported: ReportedInstrument[] = await connection.call("public/get_instruments");
     const instruments = new Map(reported.map((each) => [each.instrument_name, instrumentOf(each)]));
-    const first = instruments.get(decodeURIComponent(location.hash.slice(1))) ?? [...instruments.values()][0];
+    const first = instruments.get(instrumentOfAddress(location.hash)) ?? [...instruments.values()][0];
     if (first === undefined) throw new Error("the venue has no instruments");
     new Dashboard(connection, market, account, status, instruments, first);
     new Tour();
