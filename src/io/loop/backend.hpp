@@ -138,6 +138,7 @@ class operation : public ready_item, public stop_callback {
     descriptor* accepted = nullptr;
 
  private:
+    friend class context;
     static void on_stop(stop_callback& self) noexcept;
 };
 

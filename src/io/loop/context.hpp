@@ -97,6 +97,16 @@ class context {
     [[nodiscard]] steady_time now() const noexcept { return platform_->now(); }
     [[nodiscard]] std::chrono::system_clock::time_point wall_now() const noexcept { return platform_->wall_now(); }
 
+    /// Lets `dump` see every task of the program. Call it first in `main`: tasks that there are already are not listed.
+    /// It costs a lock and an allocation for each task from then on, and frames are no longer recycled.
+    /// @pre No other thread makes tasks (asserted as far as possible).
+    static void list_tasks() noexcept;
+
+    /// The tasks that wait on this context, for a log or a debugger: a line for each, below the task that waits for it,
+    /// with the name of its function and what it waits for. Names need the program's symbol table. @pre `list_tasks`
+    /// was called; otherwise the text says so. The context's own thread, or while that thread stands still.
+    [[nodiscard]] std::string dump() const;
+
     /// The scope of tasks that belong to the context itself (see `spawn` in scope.hpp).
     [[nodiscard]] task_scope& roots() noexcept { return *roots_; }
 

@@ -67,6 +67,7 @@ class sleep_awaiter : ready_item, stop_callback, timer_node {
     std::error_code await_resume() const noexcept { return canceled_ ? operation_canceled() : detail::success; }
 
  private:
+    friend class io::context;
     static void on_time(timer_node& self) noexcept {
         auto& woken = static_cast<sleep_awaiter&>(self);
         woken.unregister();

@@ -52,7 +52,7 @@ class completion_hook {
 ///
 /// The bases `ready_item` and `remote_item` and the sibling links are used, and initialised, only for a task that was
 /// spawned.
-class promise_base : public ready_item, public remote_item, public frame_allocated {
+class promise_base : public ready_item, public remote_item, public task_allocated {
  public:
     promise_base() noexcept {}  // NOLINT: the links stay uninitialised until the task is spawned
     promise_base(const promise_base&) = delete;

@@ -34,6 +34,8 @@ class ready_queue {
     ready_queue& operator=(const ready_queue&) = delete;
 
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+    /// The oldest item; null without any.
+    [[nodiscard]] const ready_item* first() const noexcept { return first_; }
 
     void push(ready_item& item) noexcept {
         item.next_ready = nullptr;

@@ -57,6 +57,7 @@ class shared_wait_list {
 
      private:
         friend class shared_wait_list;
+        friend class io::context;
         static void on_stop(stop_callback& self) noexcept {
             auto& stopped = static_cast<waiter&>(self);
             {

@@ -80,6 +80,7 @@ class wait_list {
 
      private:
         friend class wait_list;
+        friend class io::context;
         static void on_stop(stop_callback& self) noexcept {
             auto& stopped = static_cast<waiter&>(self);
             stopped.unlink();
