@@ -83,8 +83,8 @@ class Agent(Trader):
     this object's methods can be awaited. Use `random` for random numbers: then the same seed gives the same market.
     """
 
-    def __init__(self, native: _corro.Market, index: int, name: str, account: int, seed: int) -> None:
-        super().__init__(native, index, name, account)
+    def __init__(self, native: _corro.Market, index: int, name: str, seed: int) -> None:
+        super().__init__(native, index, name)
         self._seed = seed
         self._random: random.Random | None = None
         self._waits = 0
@@ -190,7 +190,7 @@ class Agent(Trader):
         return Request(self, self._amend(_number(order), price, quantity))
 
     def __repr__(self) -> str:
-        return f"Agent({self._name!r}, account {self._account})"
+        return f"Agent({self._name!r})"
 
     def _send(
         self,
@@ -400,10 +400,10 @@ class Cast:
             for name, each in self._crowds
         ]
 
-    def enter(self, native: _corro.Market, seats: int, first_account: int) -> None:
+    def enter(self, native: _corro.Market, seats: int) -> None:
         """Gives them to their market, whose seats come before them."""
         for place, (name, group) in enumerate(self._agents):
-            me = Agent(native, seats + place, name, first_account + seats + place, self._seed)
+            me = Agent(native, seats + place, name, self._seed)
             self.by_name[name] = me
             self._coroutines.append(_coroutine(group, me))
         for place, (name, crowd) in enumerate(self._crowds):

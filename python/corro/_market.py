@@ -178,14 +178,8 @@ class Market:
             self._cast.traders,
             self._cast.crowds,
         )
-        # The scenario's agents come first, then its operator.
-        first = self._scenario.agents + 2
-        accounts = range(first, first + len(wishes))
-        self._cast.enter(self._native, len(wishes), first)
-        self._seats = {
-            name: Seat(self._native, place, name, account)
-            for place, ((name, _), account) in enumerate(zip(wishes, accounts, strict=True))
-        }
+        self._cast.enter(self._native, len(wishes))
+        self._seats = {name: Seat(self._native, place, name) for place, (name, _) in enumerate(wishes)}
         self._tables: tuple[int, _corro.Tables] | None = None
 
     @property

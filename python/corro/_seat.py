@@ -44,11 +44,10 @@ class Quote:
 class Trader:
     """What a trader of one's own knows: its part of a `Market`."""
 
-    def __init__(self, native: _corro.Market, index: int, name: str, account: int) -> None:
+    def __init__(self, native: _corro.Market, index: int, name: str) -> None:
         self._native = native
         self._index = index
         self._name = name
-        self._account = account
 
     @property
     def name(self) -> str:
@@ -186,7 +185,7 @@ class Seat(Trader):
         self._amend(number, price, quantity)
 
     def __repr__(self) -> str:
-        return f"Seat({self._name!r}, account {self._account})"
+        return f"Seat({self._name!r})"
 
     def _enter(
         self,
