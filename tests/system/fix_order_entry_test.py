@@ -133,6 +133,7 @@ class FixOrderEntry(unittest.TestCase):
             self.assertFields(client.ask("35=D|11=A1|55=ESZ6|54=1|38=5|40=2|44=5900.1|"), _35="8", _39="8",
                               _58="price_off_tick")
             self.assertFields(client.ask("35=E|66=1|"), _35="j", _380="3")
+            self.assertFields(client.ask("35=*|66=1|"), _35="3", _372="*", _373="11")
             self.assertFields(client.ask("35=1|112=still here|"), _35="0", _112="still here")
 
     def test_a_logon_must_prove_who_it_is(self):
