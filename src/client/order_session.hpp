@@ -52,13 +52,13 @@ inline constexpr std::chrono::milliseconds logon_timeout{15'000};
 struct credentials {
     credentials() noexcept {}
 
-    domain::account_id account{};                ///< as configured
-    std::uint32_t session_number = 1;            ///< the number of the session among the account's
-    wire::api_key key{};                         ///< the account's secret
-    std::chrono::milliseconds heartbeat{5'000};  ///< between heartbeats, both ways
-    /// For the connection and the logon together; 0 for no limit. A venue that dies or hangs meanwhile may leave a
-    /// connection on which nothing ever comes.
-    std::chrono::milliseconds logon_timeout = client::logon_timeout;
+    domain::account_id account{};                                     ///< as configured
+    std::uint32_t session_number = 1;                                 ///< the number of the session among the account's
+    wire::api_key key{};                                              ///< the account's secret
+    std::chrono::milliseconds heartbeat{5'000};                       ///< between heartbeats, both ways
+    std::chrono::milliseconds logon_timeout = client::logon_timeout;  ///< for the connection and the logon together; 0
+                                                                      ///< for no limit. A venue that dies or hangs may
+                                                                      ///< leave a connection on which nothing comes
     bool cancel_on_disconnect = true;  ///< whether the venue cancels open orders when the connection is lost
     bool take_over = false;  ///< whether to end another connection of the session; otherwise the logon is refused
     std::uint64_t next_answer = 0;  ///< the first answer to resend, for a client that has stored its
