@@ -181,8 +181,10 @@ io::task<std::expected<void, problem>> reader::look_again() {
     offset_ = current().used_bytes;
     if (end_.tail != tail_state::sealed) co_return outcome();
     outcome done = co_await look_at(current().header.number + 1);
+    // A journal that was closed has nothing behind its seal until it is opened again.
+    const bool is_closed = !done && done.error().code == std::errc::no_such_file_or_directory;
     if (done) done = check_neighbours();
-    if (done) done = finish_segment();
+    if (done || is_closed) done = finish_segment();
     if (!done) failed_ = done.error();
     co_return done;
 }
