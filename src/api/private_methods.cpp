@@ -49,11 +49,17 @@ struct selection {
     }
 };
 
-std::expected<selection, api_error> selection_of(const request& r, const market_view& markets) {
+// Of `instrument_name`. An instrument that is missing while the feeds are not connected may be there soon.
+api_error unknown_instrument(const private_caller& by) {
+    return by.is_joined ? api_error(error_code::invalid_instrument, "instrument_name")
+                        : api_error(error_code::system_maintenance);
+}
+
+std::expected<selection, api_error> selection_of(const request& r, const private_caller& by) {
     selection s;
     if (const std::string_view name = r.text("instrument_name"); !name.empty()) {
-        const market* const found = markets.find(name);
-        if (found == nullptr) return std::unexpected(api_error(error_code::invalid_instrument, "instrument_name"));
+        const market* const found = by.markets->find(name);
+        if (found == nullptr) return std::unexpected(unknown_instrument(by));
         s.instrument = found->terms.id.value;
     }
     const std::string_view currency = r.text("currency");
@@ -178,7 +184,7 @@ std::expected<new_order, api_error> order_of(const request& r, const domain::ins
 
 io::task<answer> enter(const request* r, account* of, const private_caller* by, domain::side side) {
     const market* const m = by->markets->find(r->text("instrument_name"));
-    if (m == nullptr) co_return refuse(error_code::invalid_instrument, "instrument_name");
+    if (m == nullptr) co_return std::unexpected(unknown_instrument(*by));
     const domain::instrument in = m->terms;
     const auto order = order_of(*r, in, side, !by->cancels_on_disconnect);
     if (!order) co_return std::unexpected(order.error());
@@ -240,7 +246,7 @@ io::task<answer> cancel(const request* r, account* of) {
 
 /// All open orders of the session, or those of an instrument or a product.
 io::task<answer> cancel_many(const request* r, account* of, const private_caller* by) {
-    const auto chosen = selection_of(*r, *by->markets);
+    const auto chosen = selection_of(*r, *by);
     if (!chosen) co_return std::unexpected(chosen.error());
     domain::command c;
     c.kind = domain::command_kind::cancel_orders;
@@ -257,7 +263,7 @@ io::task<answer> cancel_many(const request* r, account* of, const private_caller
 }
 
 io::task<answer> cancel_by_label(const request* r, account* of, const private_caller* by) {
-    const auto chosen = selection_of(*r, *by->markets);
+    const auto chosen = selection_of(*r, *by);
     if (!chosen) co_return std::unexpected(chosen.error());
     const std::uint64_t label = label_value(r->text("label"));
     std::vector<domain::order_id> ids;
@@ -279,7 +285,7 @@ io::task<answer> cancel_by_label(const request* r, account* of, const private_ca
 }
 
 answer open_orders(const request& r, const account& of, const private_caller& by) {
-    const auto chosen = selection_of(r, *by.markets);
+    const auto chosen = selection_of(r, by);
     if (!chosen) return std::unexpected(chosen.error());
     std::string text;
     json_writer out(text);
@@ -301,7 +307,7 @@ answer order_state(const request& r, const account& of) {
 }
 
 answer own_trades(const request& r, const account& of, const private_caller& by) {
-    const auto chosen = selection_of(r, *by.markets);
+    const auto chosen = selection_of(r, by);
     if (!chosen) return std::unexpected(chosen.error());
     std::optional<domain::order_id> only;
     if (r.method->id == method_id::user_trades_by_order) {
@@ -341,7 +347,7 @@ answer own_trades(const request& r, const account& of, const private_caller& by)
 }
 
 answer positions(const request& r, const account& of, const private_caller& by) {
-    const auto chosen = selection_of(r, *by.markets);
+    const auto chosen = selection_of(r, by);
     if (!chosen) return std::unexpected(chosen.error());
     std::string text;
     json_writer out(text);
@@ -356,7 +362,7 @@ answer positions(const request& r, const account& of, const private_caller& by) 
 
 answer position(const request& r, const account& of, const private_caller& by) {
     const market* const m = by.markets->find(r.text("instrument_name"));
-    if (m == nullptr) return refuse(error_code::invalid_instrument, "instrument_name");
+    if (m == nullptr) return std::unexpected(unknown_instrument(by));
     const auto found = of.orders().positions().find(m->terms.id.value);
     std::string text;
     json_writer out(text);

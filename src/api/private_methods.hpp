@@ -27,6 +27,8 @@ struct authenticated {
 /// What the answers depend on, beside the account.
 struct private_caller {
     const market_view* markets = nullptr;
+    /// Whether the feeds are connected. Before that, instruments may be missing.
+    bool is_joined = false;
     /// Whether orders entered now are cancelled with the connection; they are added to `entered`.
     bool cancels_on_disconnect = false;
     std::vector<domain::order_id>* entered = nullptr;

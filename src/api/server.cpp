@@ -426,6 +426,7 @@ io::task<std::expected<std::string, api_error>> server::dispatch(http::exchange*
     if (!of) co_return std::unexpected(of.error());
     private_caller by;
     by.markets = &state_.markets;
+    by.is_joined = state_.is_joined();
     co_return co_await answer_private(r, *of, &by);
 }
 

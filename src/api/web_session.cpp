@@ -185,6 +185,7 @@ io::task<web_session::answer> web_session::dispatch_private(const request* r) {
     if (!of) co_return std::unexpected(of.error());
     private_caller by;
     by.markets = &state_->markets;
+    by.is_joined = state_->is_joined();
     switch (r->method->id) {
         case method_id::logout: end(websocket::close_code::normal, "logout"); co_return "\"ok\"";
         case method_id::private_subscribe: co_return subscribe(*r);
