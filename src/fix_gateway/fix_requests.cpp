@@ -53,6 +53,7 @@ io::task<void> fix_session::read_requests() {
 io::task<bool> fix_session::take_at_hand() {
     fix::instant now = fix::moment_on(shared_.context);
     frames_at_hand& frames = shared_.frames;  // of this session until it waits, and others use it
+    frames.keep_for(this);
     frames.clear();
     while (!is_over() && !is_ending()) {
         const bool has_kept = session_->has_kept();
@@ -70,7 +71,7 @@ io::task<bool> fix_session::take_at_hand() {
             bool has_room = co_await wait_until_written();
             if (has_room) has_room = co_await gateway::wait_for_room(&shared_.commands);
             if (!has_room) co_return false;
-            frames.clear();
+            frames.keep_for(this);
             now = fix::moment_on(shared_.context);
         }
         if (has_kept) {
@@ -83,7 +84,7 @@ io::task<bool> fix_session::take_at_hand() {
             continue;
         const bool taken = co_await submit_waiting();
         if (!taken) co_return false;
-        frames.clear();
+        frames.keep_for(this);
         now = fix::moment_on(shared_.context);
     }
     // A Logout must be answered soon, and an answered TestRequest brings the next Heartbeat nearer.

@@ -18,6 +18,11 @@ class frames_at_hand {
     [[nodiscard]] bool is_empty() const noexcept { return next_ == count_; }
 
     void clear() noexcept { next_ = count_ = complete_count_ = 0; }
+    /// Forgets what was found, unless nobody else has used this since `whose` did.
+    void keep_for(const void* whose) noexcept {
+        if (whose_ != whose) clear();
+        whose_ = whose;
+    }
 
     /// Finds complete frames, each behind the one before, and at last one that is not complete; at most as many as the
     /// facility looks ahead. Those of before are forgotten.
@@ -49,6 +54,7 @@ class frames_at_hand {
     std::size_t next_ = 0;
     std::size_t count_ = 0;
     std::size_t complete_count_ = 0;
+    const void* whose_ = nullptr;  ///< only compared
 };
 
 }  // namespace corro::fix_gateway
