@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The bot of docs/howto/write_a_bot.md, as printed, against the demonstration.
+"""The bots of docs/howto/write_a_bot.md, as printed, against the demonstration.
 
 usage: write_a_bot_test.py CORRO SOURCE_FOLDER
 """
@@ -7,6 +7,7 @@ usage: write_a_bot_test.py CORRO SOURCE_FOLDER
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,12 +30,19 @@ class Bot(unittest.TestCase):
         return re.search(rf"^```{kind}\n(.*?)^```", self.page, re.MULTILINE | re.DOTALL)[1]
 
     def test_trades_as_printed_and_leaves_no_order(self):
-        bot = self.block("python")
+        self.trade("python", "python3", sys.executable, "bot.py")
+
+    @unittest.skipIf(shutil.which("node") is None, "node is not installed (package nodejs)")
+    def test_trades_in_javascript_too(self):
+        self.trade("js", "node", "node", "bot.mjs")
+
+    def trade(self, kind, word, program, name):
+        bot = self.block(kind)
         self.assertLessEqual(len(bot.splitlines()), 40)
-        with open(os.path.join(self.folder, "bot.py"), "w", encoding="utf-8") as file:
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
             file.write(bot)
-        command = shlex.split(self.block("run"))
-        self.assertEqual(command[:2], ["python3", "bot.py"])
+        command = shlex.split(self.block(f"run(?=\n{word} )"))
+        self.assertEqual(command[:2], [word, name])
         with subprocess.Popen([CORRO, "demo", "--config", demo_configuration(self.folder, api_keys=True), "--plain"], stdout=subprocess.PIPE,
                               text=True, stdin=subprocess.DEVNULL) as demo:
             url, secrets = None, {}
@@ -46,7 +54,7 @@ class Bot(unittest.TestCase):
                 if "messages/s" in line:
                     break
             self.assertEqual(secrets["alice"], command[4], "the page has the demonstration's key")
-            done = subprocess.run([sys.executable, "bot.py", url, *command[3:6], SECONDS], cwd=self.folder, capture_output=True,
+            done = subprocess.run([program, name, url, *command[3:6], SECONDS], cwd=self.folder, capture_output=True,
                                   text=True, timeout=TIME_LIMIT_S, check=False)
             demo.terminate()
             demo.communicate(timeout=TIME_LIMIT_S)
