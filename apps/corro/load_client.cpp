@@ -52,6 +52,7 @@ struct load_client {
     std::deque<sent_request> under_way;
     std::error_code broken;  ///< the connection's error; none after a reconnection
     bool failed = false;
+    bool is_answered = false;  ///< whether any of its requests is
 };
 
 /// The request with this number. The end if it is not under way.
@@ -85,6 +86,9 @@ void take_answers(load_run& run, load_client& c) {
         const domain::event& event = (*answer)->event;
         const auto request = refusal ? find_request(c, refusal->refused_sequence.value) : find_answered(c, event);
         const bool is_known = request != c.under_way.end();
+        // The session's client before this one may have been killed. What it had sent is answered first.
+        if (!is_known && !c.is_answered) continue;
+        c.is_answered = true;
         // The session has sent a cancel in place of a request that was refused before a crash of the venue.
         if (!refusal && !is_known && event.kind == domain::event_kind::order_rejected) continue;
         if (!refusal && !c.trader.on_event(event)) continue;

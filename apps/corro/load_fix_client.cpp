@@ -105,6 +105,9 @@ class fix_load_client final : public fix::application {
         const auto answer = orders_.read(on.message());
         if (!answer) return fail(std::string(answer.error()));
         if (!*answer) return;
+        // The session's client before this one may have been killed. What it had sent is answered first.
+        if (!is_answered_ && find_request((*answer)->request_number) == sent_.end()) return;
+        is_answered_ = true;
         if ((*answer)->is_reject) {
             take_refusal(**answer);
         } else if (!trader_.on_event((*answer)->event)) {
@@ -120,9 +123,11 @@ class fix_load_client final : public fix::application {
         if (answer.text == "The journal has failed") return trader_.on_reject(session_reject_reason::journal_failed);
         fail(fmt::format("a request was rejected: {}", answer.text));
     }
+    [[nodiscard]] std::deque<sent_request>::iterator find_request(std::uint64_t number) {
+        return std::ranges::find(sent_, number, &sent_request::number);
+    }
     void note_answer(std::uint64_t number) {
-        const auto found = std::find_if(sent_.begin(), sent_.end(),
-                                        [number](const sent_request& each) { return each.number == number; });
+        const auto found = find_request(number);
         if (found == sent_.end()) return fail("received an answer that matches no request");
         run_.round_trips[static_cast<std::size_t>(found->kind)].record(
             run_.clock.between_ns(found->ticks, run_.clock.now_ticks()));
@@ -213,6 +218,7 @@ class fix_load_client final : public fix::application {
     std::uint64_t away_since_ = 0;  ///< in ticks; 0: connected, or never was
     std::chrono::steady_clock::time_point away_from_ = std::chrono::steady_clock::now();
     bool is_on_ = false;
+    bool is_answered_ = false;  ///< whether any of its requests is
     bool was_active_ = false;
     bool is_closing_ = false;
     fix::memory_store store_;
