@@ -10,6 +10,9 @@ The picture in ARCHITECTURE.md has the layers of cmake/corro_layers.cmake, in th
 
 Length: a page has at most 300 lines. Longer may be a protocol, and tables that a program wrote: docs/benchmarks/*_tables.md.
 
+Reading grade: the prose of a page needs at most twelve years of school, by the Automated Readability Index: 4.71 times the characters of a word, and half
+the words of a sentence, less 21.43. Pages of less than 100 words have none.
+
 English: the lists below have the worst habits: PAGES for the prose of pages, EVERYWHERE for sources as well. Code is not prose: blocks,
 words in backticks and targets of links are left out. The rest is in CONTRIBUTING.md and in the words of docs/spec/glossary.md.
 """
@@ -32,6 +35,7 @@ HEADING = re.compile(r"^#{1,6} (.*)$", re.MULTILINE)
 DRAWN_LAYER = re.compile(r"^  (?:top |edge|core|    ) +([a-z]\w+) {2,}\S", re.MULTILINE)
 NOT_PROSE = re.compile(r"`[^`\n]*`|\]\([^)\n]*\)|<!--.*?-->", re.DOTALL)
 
+READING_GRADE_MAX = 12
 PAGE_LINES_MAX = 300
 # Protocols, generated tables, a list of changes, and a page that one test types as one session.
 LONG_PAGES = re.compile(r"docs/spec/(?:corro_binary|api)\.md|docs/benchmarks/\w+_tables\.md|CHANGELOG\.md|docs/howto/python\.md")
@@ -81,6 +85,20 @@ def habits_in(text: str, habits: list[tuple[re.Pattern, str]]) -> list[tuple[int
     return sorted(found)
 
 
+def reading_grade(page: str) -> float:
+    """Of the prose: without blocks, tables, headings, pictures and HTML; what stands in backticks is a word."""
+    text = re.sub(r"<!--.*?-->", "", FENCE.sub("", page), flags=re.DOTALL)
+    text = "\n".join(line for line in text.split("\n") if not line.startswith(("|", "#", "!", "<", "    ")))
+    text = re.sub(r"\]\([^)]*\)", "]", IN_BACKTICKS.sub("value", text))
+    text = re.sub(r"^\s*(?:[-*]|\d+\.) ", ". ", text, flags=re.MULTILINE)
+    sentences = [part for part in re.split(r"[.!?](?:\s|$)|\n\s*\n", text) if re.search(r"[A-Za-z]{2}", part)]
+    words = re.findall(r"[A-Za-z0-9][A-Za-z0-9'-]*", text)
+    if len(words) < 100:
+        return 0
+    characters = sum(len(re.sub(r"[^A-Za-z0-9]", "", word)) for word in words)
+    return 4.71 * characters / len(words) + 0.5 * len(words) / len(sentences) - 21.43
+
+
 def main(root: pathlib.Path) -> int:
     in_pages, in_sources = compiled(PAGES), compiled(EVERYWHERE)
     tops = ["src", "apps", "examples", "lab", "tests", "tools", "docs", "schema", "cmake", "config"]
@@ -100,6 +118,9 @@ def main(root: pathlib.Path) -> int:
             lines, name = text.count("\n"), file.relative_to(root).as_posix()
             if lines > PAGE_LINES_MAX and not LONG_PAGES.fullmatch(name):
                 broken.append(f"{name}: {lines} lines; a page has at most {PAGE_LINES_MAX}: divide it")
+            grade = reading_grade(text)
+            if grade > READING_GRADE_MAX:
+                broken.append(f"{name}: reading grade {grade:.1f}; a page has at most {READING_GRADE_MAX}: shorter sentences, shorter words")
             prose = FENCE.sub(blank, text)
             targets += [(prose, match, file.parent / match.group(1)) for match in LINK.finditer(prose)]
             for match in TO_HEADING.finditer(prose):
@@ -197,7 +218,8 @@ def self_test() -> int:
     refused = [
         ("docs/a.md", "[gone](gone.md)\n"),
         ("src/a.cpp", "// see docs/gone.md\n"),
-        ("docs/a.md", "[there](there.md)\n" * 301),
+        ("docs/a.md", "[there](there.md).\n" * 301),
+        ("docs/a.md", "[there](there.md) " + "considerable organisational responsibilities and " * 30 + ".\n"),
         ("src/a.cpp", "<" * 7 + " HEAD\n"),
         ("src/a.cpp", "// Nobody\n// but the owner.\n"),
         ("ARCHITECTURE.md", picture("io", "gone", "base")),
@@ -218,8 +240,9 @@ def self_test() -> int:
         *(("src/a.cpp", f"// Text {words} text.\n") for words in ("whoever", "anew", "so many", "is none of", "what came of")),
     ]
     accepted = [
-        ("docs/a.md", "[there](there.md)\n" * 300),
-        ("CHANGELOG.md", "[there](docs/there.md)\n" * 301),
+        ("docs/a.md", "[there](there.md).\n" * 300),
+        ("docs/a.md", "[there](there.md) " + "The venue answers each request once. " * 30 + "\n"),
+        ("CHANGELOG.md", "[there](docs/there.md).\n" * 301),
         ("ARCHITECTURE.md", picture("io", "wire", "base")),
         ("docs/a.md", "[there](there.md), and there is none. `whoever`\n```\nanew\n```\n[x](there.md#first-part)\n"),
         ("docs/a.md", "# It is `here`, [too](there.md)\n[up](#it-is-here-too), [there](there.md#first-part)\n"),

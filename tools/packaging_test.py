@@ -42,6 +42,31 @@ class Packaging(unittest.TestCase):
         self.assertEqual(text_of("LICENSES/Apache-2.0.txt"), text_of("LICENSE"))
         self.assertIn('SPDX-License-Identifier = "Apache-2.0"', text_of("REUSE.toml"))
 
+    def test_the_image_has_no_keys_and_each_container_draws_its_own(self):
+        start = PACKAGING / "container_start"
+        self.assertNotIn("demo.toml /", text_of("packaging/Containerfile"))
+        public = set(re.findall(r'^key = "(\w+)"', text_of("config/demo.toml"), re.MULTILINE))
+        with tempfile.TemporaryDirectory() as folder:
+            place = pathlib.Path(folder)
+            (place / "corro").symlink_to(CORRO)
+            template = subprocess.run([start, "--template", ROOT / "config/demo.toml"], capture_output=True, text=True, timeout=60, check=True).stdout
+            self.assertNotRegex(template, "|".join(public))
+            # This test's ports are free ones, on loopback.
+            (place / "template.toml").write_text(re.sub(r"0\.0\.0\.0:\d+", "127.0.0.1:0", template), encoding="utf-8")
+            drawn = []
+            for name, *words in (("first", "demo", "--plain", "--seconds", "1"), ("first", "--version"), ("second", "--version"), ("second", "--help")):
+                config = place / f"{name}.toml"
+                environment = {**os.environ, "PATH": f"{place}:{os.environ['PATH']}", "CORRO_CONFIG": str(config), "CORRO_TEMPLATE": str(place / "template.toml")}
+                done = subprocess.run([start, *words], capture_output=True, text=True, timeout=60, check=False, env=environment)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                drawn.append(re.findall(r'^key = "([0-9a-f]{64})"', config.read_text(encoding="utf-8"), re.MULTILINE))
+                self.assertEqual(config.stat().st_mode & 0o777, 0o600)
+                if words[0] == "demo":
+                    for key in drawn[0][:2]:  # those of alice and bob are printed, for their clients
+                        self.assertIn(key, done.stdout)
+            self.assertEqual((drawn[0], drawn[2]), (drawn[1], drawn[3]))
+            self.assertEqual(len({*drawn[0], *drawn[2], *public}), 3 * len(public))
+
     def test_alerts_and_dashboard_use_metrics_that_there_are(self):
         known = set(re.findall(r"`(corro_[a-z_]+)`", text_of("docs/howto/observe.md"))) | {"corro_request_seconds_bucket"}
         for path in ("packaging/monitoring/alerts.yml", "packaging/monitoring/dashboard.json"):
@@ -149,8 +174,11 @@ class ProgramPackage(unittest.TestCase):
         journal = self.root / "var/lib/corro/journal/0000000001.segment"
         journal.parent.mkdir(parents=True)
         journal.write_text("orders")
+        log = self.root / "var/log/corro/records.1.jsonl"
+        log.parent.mkdir(parents=True)
+        log.write_text("{}")
         self.dpkg("--remove", "corro")
-        self.assertEqual(self.files(), ["etc/corro/venue.toml", "var/lib/corro/journal/0000000001.segment"])
+        self.assertEqual(self.files(), ["etc/corro/venue.toml", "var/lib/corro/journal/0000000001.segment", "var/log/corro/records.1.jsonl"])
         self.dpkg("--purge", "corro")
         self.assertEqual(self.files(), [])
 
@@ -179,7 +207,7 @@ class ProgramPackage(unittest.TestCase):
         subprocess.run(["dpkg-deb", "-x", self.package, self.root], check=True, timeout=60)
         text = (self.root / "etc/corro/venue.toml").read_text()
         self.assertIn('journal = "/var/lib/corro/journal"', text)
-        text = re.sub(r'"127\.0\.0\.1:70\d\d"', '"127.0.0.1:0"', text.replace("/var/lib/corro", str(self.root / "state")))
+        text = re.sub(r'"127\.0\.0\.1:70\d\d"', '"127.0.0.1:0"', re.sub(r"/var/(?:lib|log)/corro", str(self.root / "state"), text))
         (self.root / "state").mkdir()
         config = self.root / "state/venue.toml"
         config.write_text(text)
@@ -193,6 +221,7 @@ class ProgramPackage(unittest.TestCase):
         self.assertEqual(venue.returncode, 0, said)
         self.assertIn("Ctrl-C", said)
         self.assertTrue((self.root / "state/journal").is_dir())
+        self.assertTrue((self.root / "state/records.1.jsonl").is_file())
 
 
 if __name__ == "__main__":
