@@ -117,6 +117,11 @@ with tempfile.TemporaryDirectory() as folder:
             line = process.stderr.readline()
         return process
 
+    def end_visit(visitor):
+        """A client whose exchange is gone tries for a minute to connect again."""
+        visitor.kill()
+        return visitor.communicate(timeout=60)[0]
+
     code, out, err = run(DATA / "mini.v3.mbo.dbn", "--serve", venue, "--config", SOURCE / "config/demo.toml")
     expect("--serve is for an exchange of its own", code == 1 and "leave out --config" in err, (code, out, err))
     code, out, err = run(DATA / "mini.v3.mbo.dbn", "--visitors", "2")
@@ -133,7 +138,7 @@ with tempfile.TemporaryDirectory() as folder:
                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
     out, err = process.communicate(timeout=120)
     for visitor in visitors:
-        visitor.communicate(timeout=120)
+        end_visit(visitor)
     told = json.loads(summary.read_text())
     expect("nothing has changed", process.returncode == 0 and told["visitors"]["lots"] == 0 and told["unexplained"] == 0, (out, err))
     steps = told["visitors"]["steps"]
@@ -149,7 +154,7 @@ with tempfile.TemporaryDirectory() as folder:
     visitor.stdin.write(f"sell 100000 {low} gtc\n")
     visitor.stdin.flush()
     out, err = process.communicate(timeout=120)
-    heard, _ = visitor.communicate(timeout=120)
+    heard = end_visit(visitor)
     told = json.loads(summary.read_text())
     changed = told["visitors"]
     expect("the lots of the visitor are counted", changed["lots"] > 0 and changed["position_visitor1"] == str(-changed["lots"]),
