@@ -87,6 +87,30 @@ return [...document.querySelectorAll('#ladder tbody tr')].map((row) => {
 """
 
 
+# What the page does, counted: calls that draw, the most in a frame; texts that are written, elements that are made.
+COUNT_WORK = """
+window.work = {frames: 0, arcs: 0, texts: 0, written: 0, made: 0, began: performance.now()};
+let arcs = 0, texts = 0;
+const counting = (of, name, add) => { const was = of[name]; of[name] = function (...given) { add(); return was.apply(this, given); }; };
+counting(Path2D.prototype, 'arc', () => ++arcs);
+counting(CanvasRenderingContext2D.prototype, 'fillText', () => ++texts);
+const frame = () => {
+    ++work.frames;
+    work.arcs = Math.max(work.arcs, arcs);
+    work.texts = Math.max(work.texts, texts);
+    arcs = texts = 0;
+    requestAnimationFrame(frame);
+};
+requestAnimationFrame(frame);
+new MutationObserver((all) => {
+    for (const each of all) {
+        ++work.written;
+        for (const node of each.addedNodes) if (node.nodeType === 1) ++work.made;
+    }
+}).observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true});
+"""
+
+
 class Api:
     """A client of the JSON API over HTTP."""
 
@@ -174,10 +198,18 @@ class Page(unittest.TestCase):
 class Storm(Page):
     def test_ladder_equals_the_book_after_a_storm(self):
         self.load()
+        self.browser.run(COUNT_WORK)
         done = subprocess.run([CORRO, "load", "--config", self.venue.config, "--venue", self.venue.addresses["order entry"], "--clients", "4",
                                "--rate", "10000", "--messages", "20000", "--seed", "3"], capture_output=True, text=True,
                               timeout=TIME_LIMIT_S, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        # What a frame costs does not depend on the storm: trades are gathered, texts have a pace, rows stay.
+        work = self.browser.run("return {...work, seconds: (performance.now() - work.began) / 1000}")
+        self.assertGreater(work["frames"], 0)
+        self.assertLess(work["arcs"], 300, work)
+        self.assertLess(work["texts"], 100, work)
+        self.assertLess(work["written"], 2000 * work["seconds"], work)
+        self.assertLess(work["made"], 100 * work["seconds"] + 50, work)
         for instrument in (ES, CL, "BTC-USD"):
             self.choose(instrument)
             self.wait_for_ladder(instrument)
@@ -346,6 +378,21 @@ class Dashboard(Page):
         self.browser.drag("#heatmap", int(width / 2 - 70), int(height / 2 - 30), start=(-int(width / 2 - 10), -int(height / 2 - 10)), key=SHIFT)
         text = self.browser.wait("the sums", "return document.querySelector('#heatmap-box').textContent")
         self.assertRegex(text, r" 2 trades, 4 bought, 0 sold, mean price 6000\.000, about \d\d rested$")
+
+    def test_the_heatmap_begins_before_the_page_was_opened(self):
+        self.bob.order("sell", 6000, 4)
+        self.alice.order("buy", 6000, 4)
+        opened = time.time()
+        time.sleep(1)
+        self.load()
+        self.browser.wait("columns of before", "return performance.getEntriesByType('resource').some((each) => each.name.includes('/api/v1/columns'))")
+        time.sleep(0.3)
+        # The last bubble is the trade; the box ends before the page's first column.
+        width, height, seconds = self.browser.run("""const box = document.querySelector('#heatmap').getBoundingClientRect();
+            return [box.width, box.height, (Date.now() - arguments[0]) / 1000];""", 1000 * opened)
+        left, right = (int(width / 2 - 64 - 20 * age) for age in (seconds + 3, seconds - 0.7))
+        self.browser.drag("#heatmap", right, int(height / 2 - 30), start=(left, -int(height / 2 - 10)), key=SHIFT)
+        self.assertRegex(self.browser.wait("the sums", "return document.querySelector('#heatmap-box').textContent"), r" s: 4 bought, 0 sold")
 
     def test_an_auction_is_announced(self):
         self.choose("WILD")

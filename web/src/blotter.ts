@@ -3,8 +3,7 @@
 import type { Account, Order } from "./account";
 import type { CallError, Connection } from "./connection";
 import { announce, button, byId, element, setText } from "./dom";
-import { timeText } from "./heatmap";
-import { type Instrument, priceText, ticksOf } from "./instrument";
+import { type Instrument, priceText, ticksOf, timeText } from "./instrument";
 import type { Market } from "./market";
 
 const tradesShown = 50;

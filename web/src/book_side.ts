@@ -2,23 +2,23 @@
 
 export class BookSide {
     private readonly lots = new Map<number, number>();
-    private ordered: number[] = [];
-    private isOrdered = true;
+    /** Best first. */
+    private readonly ordered: number[] = [];
 
     /** `sign` is 1 for asks, whose lowest price is the best, and -1 for bids. */
     constructor(private readonly sign: 1 | -1) {}
 
     clear(): void {
         this.lots.clear();
-        this.isOrdered = false;
+        this.ordered.length = 0;
     }
 
     set(price: number, lots: number): void {
         if (lots > 0) {
-            if (!this.lots.has(price)) this.isOrdered = false;
+            if (!this.lots.has(price)) this.ordered.splice(this.rank(price), 0, price);
             this.lots.set(price, lots);
         } else if (this.lots.delete(price)) {
-            this.isOrdered = false;
+            this.ordered.splice(this.rank(price), 1);
         }
     }
 
@@ -28,10 +28,6 @@ export class BookSide {
 
     /** Best first. Valid until the next change. */
     prices(): readonly number[] {
-        if (!this.isOrdered) {
-            this.ordered = [...this.lots.keys()].sort((a, b) => this.sign * (a - b));
-            this.isOrdered = true;
-        }
         return this.ordered;
     }
 
@@ -52,5 +48,17 @@ export class BookSide {
         let sum = 0;
         for (const price of this.prices().slice(0, count)) sum += this.at(price);
         return sum;
+    }
+
+    /** How many prices are better. */
+    private rank(price: number): number {
+        let low = 0;
+        let high = this.ordered.length;
+        while (low < high) {
+            const middle = (low + high) >> 1;
+            if (this.sign * (this.ordered[middle]! - price) < 0) low = middle + 1;
+            else high = middle;
+        }
+        return low;
     }
 }

@@ -67,3 +67,10 @@ export function amountText(instrument: Instrument, lots: number | null): string 
 export function priceNumber(instrument: Instrument, ticks: number): number {
     return Number((ticks * instrument.tickSize).toFixed(instrument.decimals));
 }
+
+/** The time of day to a tenth of a second, by the clock of the browser's place. */
+export function timeText(milliseconds: number): string {
+    const time = new Date(milliseconds);
+    const two = (value: number) => String(value).padStart(2, "0");
+    return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${Math.floor(time.getMilliseconds() / 100)}`;
+}

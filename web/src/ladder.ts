@@ -22,7 +22,9 @@ interface Row {
 }
 
 /** Faster than this nobody reads. */
-const drawInterval = 50;
+const drawInterval = 100;
+/** The bars of sizes have steps, so that they change seldom. */
+const shareStep = 10;
 
 export class Ladder {
     private rows: Row[] = [];
@@ -77,6 +79,7 @@ export class Ladder {
         for (let price = this.top; price > this.top - this.rows.length; --price) {
             largest = Math.max(largest, market.bids.at(price), market.asks.at(price));
         }
+        largest = 2 ** Math.ceil(Math.log2(largest));
         this.rows.forEach((row, index) => {
             const price = this.top - index;
             this.drawSize(row.bid, market.bids.at(price), largest);
@@ -98,7 +101,7 @@ export class Ladder {
 
     private drawSize(cell: Cell, lots: number, largest: number): void {
         setText(cell.size, lots === 0 ? "" : amountText(this.instrument, lots));
-        const share = `${Math.round((100 * lots) / largest)}%`;
+        const share = `${shareStep * Math.ceil((100 * lots) / largest / shareStep)}%`;
         if (cell.button.style.getPropertyValue("--share") !== share) cell.button.style.setProperty("--share", share);
     }
 

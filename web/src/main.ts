@@ -10,6 +10,7 @@ import { Connection } from "./connection";
 import { announce, byId, element, setText } from "./dom";
 import { Heatmap } from "./heatmap";
 import { type Instrument, type ReportedInstrument, amountText, instrumentOf, priceText } from "./instrument";
+import { JournalColumns } from "./journal_columns";
 import { bindKeys } from "./keyboard";
 import { Ladder } from "./ladder";
 import { type BestLevel, Market } from "./market";
@@ -24,6 +25,9 @@ import { Tickers } from "./tickers";
 import { Tour } from "./tour";
 import { Watchlist } from "./watchlist";
 
+/** Milliseconds between two looks at the top line. */
+const factsInterval = 100;
+
 class Dashboard {
     private readonly store = new ColumnStore();
     private readonly tape: Tape;
@@ -35,8 +39,11 @@ class Dashboard {
     private readonly watchlist: Watchlist;
     private readonly chain: Chain;
     private readonly past: Past;
+    private readonly earlier: JournalColumns;
+    private hasPast = false;
     private feed: MarketFeed;
     private ownVersion = -1;
+    private factsDrawnAt = 0;
 
     constructor(
         private readonly connection: Connection,
@@ -71,7 +78,8 @@ class Dashboard {
         const tickers = new Tickers(connection, instruments.keys());
         this.watchlist = new Watchlist(tickers, instruments, (chosen) => this.show(chosen));
         this.chain = new Chain(tickers, instruments, (chosen) => this.show(chosen));
-        this.past = new Past(instrument);
+        this.past = new Past(instrument, () => (this.hasPast = true));
+        this.earlier = new JournalColumns(instrument.name, this.store, this.heatmap.bubbles, () => this.heatmap.repaint());
         this.bindControls();
         this.feed = new MarketFeed(instrument.name, market);
         this.mark();
@@ -90,6 +98,7 @@ class Dashboard {
         this.market.clear();
         this.store.clear();
         for (const panel of [this.heatmap, this.ladder, this.tape, this.ticket, this.quality, this.past]) panel.show(instrument);
+        this.earlier.show(instrument.name);
         this.ownVersion = -1;
         history.replaceState(null, "", `#${encodeURIComponent(instrument.name)}`);
         this.feed = new MarketFeed(instrument.name, this.market);
@@ -99,7 +108,7 @@ class Dashboard {
     private draw(now: number): void {
         requestAnimationFrame((next) => this.draw(next));
         const { market, instrument, account } = this;
-        if (market.isCurrent) this.store.add(market, Date.now());
+        if (market.isCurrent) this.store.add(market, market.now());
         if (account.version !== this.ownVersion) {
             this.ownVersion = account.version;
             this.heatmap.ownOrders = [...account.openByPrice(instrument)].map(([key, lots]) => {
@@ -108,6 +117,7 @@ class Dashboard {
             });
         }
         this.heatmap.draw();
+        if (this.hasPast) void this.earlier.extend(this.heatmap.span().first);
         this.ladder.draw(now);
         this.tape.draw(now);
         this.ticket.draw();
@@ -116,6 +126,14 @@ class Dashboard {
         this.watchlist.draw();
         this.chain.draw();
         this.status.draw(now, this.connection.bytes + this.feed.bytes);
+        if (now - this.factsDrawnAt >= factsInterval) {
+            this.factsDrawnAt = now;
+            this.drawFacts();
+        }
+    }
+
+    private drawFacts(): void {
+        const { market, instrument } = this;
         const levels = { indicative: market.indicative, "implied-bid": market.impliedBid, "implied-ask": market.impliedAsk };
         for (const [id, level] of Object.entries(levels)) this.showLevel(byId(id), level);
         setText(byId("best-bid"), priceText(instrument, market.bids.best()));

@@ -37,8 +37,10 @@ export class Market {
     impliedAsk: BestLevel | null = null;
     /** False from a lost connection until the next snapshot: the book is then an old one. */
     isCurrent = false;
-    /** Milliseconds since 1970, by the venue. */
+    /** Of the last event, in milliseconds since 1970, by the venue. */
     time = 0;
+    /** The venue's clock less the clock of this machine, as far as events have shown. */
+    private ahead = -Infinity;
     /** Changes that came, for rates. */
     changes = 0;
     /** Grows with each change, so that a panel sees whether it must draw. */
@@ -67,7 +69,19 @@ export class Market {
         this.volume = this.openInterest = this.time = 0;
         this.indicative = this.impliedBid = this.impliedAsk = null;
         this.isCurrent = false;
+        this.ahead = -Infinity;
         ++this.version;
+    }
+
+    /** An event has this time. */
+    setTime(time: number): void {
+        this.time = time;
+        this.ahead = Math.max(this.ahead, time - Date.now());
+    }
+
+    /** The venue's time, in milliseconds since 1970; NaN before the first event. */
+    now(): number {
+        return this.ahead === -Infinity ? NaN : Date.now() + this.ahead;
     }
 
     lose(): void {

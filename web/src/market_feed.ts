@@ -75,7 +75,7 @@ export class MarketFeed {
                 side: at(next + 4) > 0 ? 1 : -1,
             });
         }
-        market.time = at(4) / 1000;
+        market.setTime(at(4) / 1000);
         market.isCurrent = at(6) === 1;
         market.phase = phases[at(7)] ?? "";
         market.last = known(at(8));

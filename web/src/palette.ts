@@ -14,11 +14,11 @@ const darkStops: Stops = [
 ];
 const lightStops: Stops = [
     [255, 255, 255],
-    [214, 226, 240],
-    [158, 188, 222],
-    [96, 142, 196],
-    [44, 88, 154],
-    [10, 32, 84],
+    [226, 229, 235],
+    [188, 194, 205],
+    [140, 148, 164],
+    [92, 99, 118],
+    [38, 42, 58],
 ];
 
 function mix(stops: Stops, share: number): [number, number, number] {

@@ -21,7 +21,11 @@ export class Past {
     private isAsking = false;
     private wanted: number | null = null;
 
-    constructor(private instrument: Instrument) {
+    /** `onFound` is called when the venue answers questions about its past. */
+    constructor(
+        private instrument: Instrument,
+        private readonly onFound: () => void,
+    ) {
         this.slider.addEventListener("input", () => void this.go(this.slider.valueAsNumber));
         byId("past-back").addEventListener("click", () => this.move(-1));
         byId("past-on").addEventListener("click", () => this.move(1));
@@ -41,6 +45,7 @@ export class Past {
         const answer = await this.ask(null);
         byId("past-panel").hidden = answer === null;
         if (answer === null) return;
+        this.onFound();
         this.slider.max = String(answer.sequence);
         this.slider.value = String(answer.sequence);
         if (moment === null) this.draw(answer.rows, answer.sequence, answer.time);

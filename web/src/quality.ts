@@ -1,7 +1,7 @@
 // Market quality as time series: spread, depth and trades, once a second, with one cursor for all.
 
 import uPlot from "uplot";
-import type { Instrument } from "./instrument";
+import { type Instrument, timeText } from "./instrument";
 import type { Market } from "./market";
 
 const samplesMax = 900;
@@ -63,8 +63,11 @@ export class Quality {
                     legend: { show: each.names.length > 1 },
                     cursor: { sync: { key: "quality" }, y: false },
                     scales: { x: { time: true } },
-                    axes: [axis, { ...axis, size: 64 }],
-                    series: [{}, ...each.names.map((label, k) => ({ label, stroke: colour(each.colours[k]!), width: 1.25 }))],
+                    axes: [{ ...axis, size: 28, space: 70, values: (_, times) => times.map(clock) }, { ...axis, size: 64 }],
+                    series: [
+                        { value: (_, time) => (time === null ? "" : clock(time)) },
+                        ...each.names.map((label, k) => ({ label, stroke: colour(each.colours[k]!), width: 1.25, points: { show: false } })),
+                    ],
                 },
                 this.data(each),
                 this.into,
@@ -101,10 +104,14 @@ export class Quality {
     private sizeOfPlot(): { width: number; height: number } {
         const width = this.into.clientWidth;
         const columns = width > 760 ? 4 : width > 440 ? 2 : 1;
-        return { width: Math.max(160, Math.floor(width / columns) - 4), height: 130 };
+        return { width: Math.max(160, Math.floor(width / columns) - 4), height: 128 };
     }
 
     private resize(): void {
         for (const each of this.series) each.plot?.setSize(this.sizeOfPlot());
     }
+}
+
+function clock(seconds: number): string {
+    return timeText(1000 * seconds).slice(0, 8);
 }

@@ -2,7 +2,7 @@
 
 import type { Connection } from "./connection";
 import { byId, element, setClass, setText } from "./dom";
-import { timeText } from "./heatmap";
+import { timeText } from "./instrument";
 import type { Market } from "./market";
 import { Percentiles } from "./percentiles";
 

@@ -1,26 +1,35 @@
-// The tape: the last trades, newest first.
+// The tape: the last trades, newest first, as many as the panel has room for. Its rows stay, and their texts change.
 
-import { element } from "./dom";
-import { timeText } from "./heatmap";
-import { type Instrument, amountText, priceText } from "./instrument";
+import { element, setClass, setText } from "./dom";
+import { type Instrument, amountText, priceText, timeText } from "./instrument";
 import type { Market } from "./market";
 
-const rowsMax = 60;
-const drawInterval = 100;
+const rowsLeast = 5;
+const rowHeight = 19;
+const drawInterval = 200;
 
 export class Tape {
     private shown = 0;
     private drawnAt = 0;
+    private rows: HTMLTableRowElement[] = [];
+    private room = rowsLeast;
 
     constructor(
         private readonly body: HTMLTableSectionElement,
         private readonly market: Market,
         private instrument: Instrument,
-    ) {}
+    ) {
+        const panel = body.closest(".fill")!;
+        new ResizeObserver(() => {
+            this.room = Math.max(rowsLeast, Math.floor(panel.clientHeight / rowHeight) - 1);
+            this.shown = 0;
+        }).observe(panel);
+    }
 
     show(instrument: Instrument): void {
         this.instrument = instrument;
         this.shown = 0;
+        this.rows = [];
         this.body.replaceChildren();
     }
 
@@ -28,20 +37,23 @@ export class Tape {
         const newest = this.market.trades.at(-1)?.number ?? 0;
         if (newest === this.shown || now - this.drawnAt < drawInterval) return;
         this.drawnAt = now;
-        const fresh = this.market.trades.slice(-rowsMax).filter((trade) => trade.number > this.shown);
         this.shown = newest;
-        this.body.prepend(
-            ...fresh.reverse().map((trade) =>
-                element(
-                    "tr",
-                    { class: trade.side === 1 ? "buy" : "sell", "data-number": String(trade.number) },
-                    element("td", {}, timeText(trade.time)),
-                    element("td", {}, trade.side === 1 ? "buy" : "sell"),
-                    element("td", { class: "number" }, priceText(this.instrument, trade.price)),
-                    element("td", { class: "number" }, amountText(this.instrument, trade.lots)),
-                ),
-            ),
-        );
-        while (this.body.childElementCount > rowsMax) this.body.lastElementChild!.remove();
+        const trades = this.market.trades.slice(-this.room).reverse();
+        while (this.rows.length < trades.length) this.addRow();
+        while (this.rows.length > trades.length) this.rows.pop()!.remove();
+        trades.forEach((trade, k) => {
+            const row = this.rows[k]!;
+            const side = trade.side === 1 ? "buy" : "sell";
+            const texts = [timeText(trade.time), side, priceText(this.instrument, trade.price), amountText(this.instrument, trade.lots)];
+            setClass(row, side);
+            texts.forEach((text, at) => setText(row.cells[at]!, text));
+        });
+    }
+
+    private addRow(): void {
+        const cells = ["", "", "number", "number"].map((name) => element("td", { class: name }));
+        const row = element("tr", {}, ...cells);
+        this.rows.push(row);
+        this.body.append(row);
     }
 }
