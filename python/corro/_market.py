@@ -209,17 +209,17 @@ class Market:
     @property
     def now(self) -> np.datetime64:
         """The market's time of day."""
-        return self._scenario.start + np.timedelta64(self._native.totals().now_ns, "ns")
+        return self._scenario.start + np.timedelta64(self._native.now_ns(), "ns")
 
     @property
     def elapsed(self) -> np.timedelta64:
         """The market's time since its start."""
-        return np.timedelta64(self._native.totals().now_ns, "ns")
+        return np.timedelta64(self._native.now_ns(), "ns")
 
     @property
     def is_over(self) -> bool:
         """Whether the scenario's duration is over. The market can run on."""
-        return self._native.totals().now_ns >= _ns(self._scenario.duration)
+        return self._native.now_ns() >= _ns(self._scenario.duration)
 
     def run(self, until: Duration | None = None) -> Result:
         """Lets everything happen until a time since the start, inclusive.
@@ -233,7 +233,7 @@ class Market:
             ``"90s"``, or seconds, a ``timedelta`` or a ``timedelta64``. The scenario's duration if left out.
         """
         target = _ns(self._scenario.duration) if until is None else duration_ns("until", until)
-        now = self._native.totals().now_ns
+        now = self._native.now_ns()
         if target < now:
             raise ValueError(f"until={until!r} is past: the market is at {now / 1e9:g} s; make a new Market to start over")
         self._native.run(target)
@@ -255,7 +255,7 @@ class Market:
         piece = self._scenario.sample_ns if by is None else duration_ns("by", by)
         if piece == 0:
             raise ValueError(f"by={by!r}: a step needs time; give a duration above 0")
-        self._native.run(self._native.totals().now_ns + piece)
+        self._native.run(self._native.now_ns() + piece)
         return not self.is_over
 
     def fork(

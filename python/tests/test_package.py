@@ -34,10 +34,14 @@ def test_public_methods_are_described():
                 assert member.__doc__, f"{kind.__name__}.{name}"
 
 
-def test_the_client_is_imported_when_it_is_used():
-    script = "import sys, corro; before = 'corro._client' in sys.modules; corro.Client; print(before, 'corro._client' in sys.modules)"
+def test_a_name_is_imported_when_it_is_used():
+    script = (
+        "import sys, corro; parts = ('numpy', 'asyncio', 'corro._market', 'corro._client')\n"
+        "print(*(each in sys.modules for each in parts)); corro.Market; print(*(each in sys.modules for each in parts))\n"
+        "corro.Client; print(*(each in sys.modules for each in parts)); print(set(corro.__all__) <= set(dir(corro)))"
+    )
     done = subprocess.run([sys.executable, "-c", script], text=True, capture_output=True, timeout=60)
-    assert done.stdout == "False True\n", done.stderr
+    assert done.stdout == "False False False False\nTrue False True False\nTrue True True True\nTrue\n", done.stderr
 
 
 def test_the_module_runs_the_program(corro_program):
