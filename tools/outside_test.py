@@ -4,6 +4,9 @@
     outside_test.py --build FOLDER --compiler CXX             installs what was built in FOLDER, and uses that
     outside_test.py --package FOLDER --compiler CXX           makes Debian packages of it, unpacks them, and uses those
 
+The second builds one program for each library. What it unpacks is what the first installs, and that one builds every
+example, and every public header by itself.
+
 Exit code 77 means: skipped, for the reason printed.
 """
 
@@ -90,7 +93,8 @@ def configure_command(prefix: pathlib.Path, compiler: str) -> list[object]:
             f"-DCMAKE_PREFIX_PATH={prefix}"]
 
 
-def use(prefix: pathlib.Path, compiler: str, work: pathlib.Path, fix: bool, program: pathlib.Path | None) -> None:
+def use(prefix: pathlib.Path, compiler: str, work: pathlib.Path, fix: bool, program: pathlib.Path | None,
+        whole: bool) -> None:
     print(run(sys.executable, ROOT / "tools/check_install.py", prefix).strip())
     configure = configure_command(prefix, compiler)
     text = run(*configure, "-B", work / "wrong", "-DWANTED=exchange", expect_failure=True)
@@ -107,7 +111,8 @@ def use(prefix: pathlib.Path, compiler: str, work: pathlib.Path, fix: bool, prog
         text = run(*without, "-B", work / f"{component}_without_{package}", f"-DWANTED={component}", expect_failure=True)
         if f"corro's component '{component}' needs {needs}" not in " ".join(text.split()):
             raise Failed(f"component {component} without {package} is refused, but not clearly:\n{text}")
-    run(*configure, "-B", work / "build", f"-DWANTED={';'.join(['client', *(name for name, _, _ in components)])}")
+    run(*configure, "-B", work / "build", f"-DWHOLE={'ON' if whole else 'OFF'}",
+        f"-DWANTED={';'.join(['client', *(name for name, _, _ in components)])}")
     # The package must come from the prefix, not from a library that happens to be installed on this machine.
     cache = (work / "build/CMakeCache.txt").read_text()
     if f"corro_DIR:PATH={prefix}" not in cache:
@@ -118,18 +123,21 @@ def use(prefix: pathlib.Path, compiler: str, work: pathlib.Path, fix: bool, prog
     if asio:
         print(run(work / "build/outside_asio").strip())
         # The programs of the guide's page on coming from Asio.
-        before, after = (run(work / "build" / name) for name in ("asio_before", "migration"))
+        before, after = (run(work / "build" / name) for name in ("asio_before", "migration")) if whole else ("", "")
         if before != after:
             raise Failed(f"asio_before and migration differ:\n{before}\n{after}")
     else:
         print("without the bridge to Asio: Boost was not there when the library was built")
-    if program:
+    if not whole:
+        if "usage" not in run(work / "build/client/orders", expect_failure=True):
+            raise Failed("an example of the client says no usage")
+    elif program:
         print(run(sys.executable, ROOT / "examples/client/client_test.py", program, ROOT, work / "build/client").strip().splitlines()[-1])
     else:
         print("the client's examples were built and not run: the exchange was not built")
     if fix:
         print(run(work / "build/outside_fix").strip())
-        if "message 2 is rejected: Required tag missing, tag 55" not in run(work / "build/fix_dictionary"):
+        if whole and "message 2 is rejected: Required tag missing, tag 55" not in run(work / "build/fix_dictionary"):
             raise Failed("fix_dictionary accepts an order without a symbol")
     else:
         print("without corro::fix: pugixml was not there when the library was built")
@@ -163,7 +171,8 @@ def main() -> int:
                 prefix = work / "prefix"
                 run("cmake", "--install", arguments.build, "--prefix", prefix)
             build = arguments.package or arguments.build
-            use(prefix, arguments.compiler, work, has_fix(build), program_of(build.resolve()))
+            use(prefix, arguments.compiler, work, has_fix(build), program_of(build.resolve()),
+                whole=arguments.build is not None)
             if shutil.which("pkg-config"):
                 use_pkg_config(prefix, arguments.compiler, work)
             else:
