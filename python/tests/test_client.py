@@ -212,8 +212,8 @@ def test_a_lost_connection_without_reconnecting_is_an_error(corro_venue):
 
 def test_heartbeats_keep_a_quiet_session(corro_venue):
     async def work():
-        async with await corro.Client.connect(corro_venue, "alice", heartbeat=0.1) as alice:
-            await asyncio.sleep(1.0)
+        async with await corro.Client.connect(corro_venue, "alice", heartbeat=0.5) as alice:
+            await asyncio.sleep(2.0)
             assert (await alice.buy("ESZ6", 1, 5000)).status == "open"
 
     run(work())

@@ -5,14 +5,31 @@
 #include <utility>
 
 #include "client/session_errors.hpp"
+#include "io/errors.hpp"
+#include "io/task/with_timeout.hpp"
 #include "wire/soup_bin_tcp.hpp"
 
 namespace corro::client {
 
 namespace soup = wire::soup_bin_tcp;
 
+namespace {
+
+/// The error of a wait that did not end by itself.
+std::error_code reason_of(std::error_code cut_short) {
+    return cut_short == io::condition::timed_out ? make_error_code(session_errc::logon_timed_out) : cut_short;
+}
+
+io::task<std::expected<io::transport_stream, std::error_code>> connect_in_time(venue_endpoint* venue) {
+    auto ended = co_await io::with_timeout(feed_session::silence_max, venue->connect());
+    if (!ended) co_return std::unexpected(reason_of(ended.error()));
+    co_return std::move(*ended);
+}
+
+}  // namespace
+
 io::task<std::expected<market_image, std::error_code>> feed_session::fetch_snapshot(venue_endpoint snapshot) {
-    auto connected = co_await snapshot.connect();
+    auto connected = co_await connect_in_time(&snapshot);
     if (!connected) co_return std::unexpected(connected.error());
     co_return co_await fetch_snapshot(std::move(*connected));
 }
@@ -29,7 +46,7 @@ io::task<std::expected<std::unique_ptr<feed_session>, std::error_code>> feed_ses
                                                                                            venue_endpoint snapshot) {
     auto image = co_await fetch_snapshot(std::move(snapshot));
     if (!image) co_return std::unexpected(image.error());
-    auto connected = co_await feed.connect();
+    auto connected = co_await connect_in_time(&feed);
     if (!connected) co_return std::unexpected(connected.error());
     co_return co_await follow(std::move(*connected), std::move(*image));
 }
@@ -52,7 +69,7 @@ io::task<std::expected<std::unique_ptr<feed_session>, std::error_code>> feed_ses
 
 io::task<std::error_code> feed_session::resume(venue_endpoint feed) {
     connection_.close();
-    auto connected = co_await feed.connect();
+    auto connected = co_await connect_in_time(&feed);
     if (!connected) co_return connected.error();
     co_return co_await resume(std::move(*connected));
 }
@@ -117,7 +134,9 @@ io::task<std::expected<feed_session::message, std::error_code>> feed_session::aw
         const auto m = next_message();
         if (!m) co_return std::unexpected(m.error());
         if (*m) co_return **m;
-        if (const std::error_code error = co_await fill()) co_return std::unexpected(error);
+        const auto filled = co_await io::with_timeout(silence_max, fill());
+        if (!filled) co_return std::unexpected(reason_of(filled.error()));
+        if (*filled) co_return std::unexpected(*filled);
     }
 }
 

@@ -12,6 +12,7 @@
 // Source: docs/spec/market_data.md; SoupBinTCP.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -26,12 +27,15 @@
 #include "domain/event.hpp"
 #include "io/net/transport_stream.hpp"
 #include "io/task/task.hpp"
+#include "wire/soup_bin_tcp.hpp"
 
 namespace corro::client {
 
 class feed_session {
  public:
     static constexpr std::size_t input_bytes = 256 * 1024;  ///< the longest message that it can receive
+    /// How long a venue may let a client wait for the connection, and for each message of the login and the snapshot.
+    static constexpr std::chrono::milliseconds silence_max{wire::soup_bin_tcp::silence_max_ms};
 
     /// Fetches all books from the snapshot port, and no feed.
     /// @error As `join`.
@@ -41,7 +45,8 @@ class feed_session {
         io::transport_stream snapshot);
 
     /// Joins the market.
-    /// @error As venue_endpoint::connect; session_errc; wire errors.
+    /// @error As venue_endpoint::connect; session_errc, logon_timed_out after `silence_max` without a message; wire
+    /// errors.
     [[nodiscard]] static io::task<std::expected<std::unique_ptr<feed_session>, std::error_code>> join(
         venue_endpoint feed, venue_endpoint snapshot);
     /// The same over connected streams.

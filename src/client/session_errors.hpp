@@ -18,7 +18,8 @@ enum class session_errc {
     session_not_available = 5,  ///< the market data port does not have the requested message
     end_of_session = 6,         ///< the venue ended the feed
     unsupported_version = 7,    ///< the venue does not support this client's protocol version
-    logon_timed_out = 8,        ///< the connection and the logon took longer than `credentials::logon_timeout`
+    logon_timed_out = 8,        ///< the connection and the logon took longer than `credentials::logon_timeout`,
+                                ///< or the feed was silent for `feed_session::silence_max`
     logout_base = 100,          ///< 100 + wire::logout_reason: the venue ended the session
 };
 

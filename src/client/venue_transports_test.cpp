@@ -14,6 +14,7 @@
 
 #include "base/random.hpp"
 #include "base/test_seed.hpp"
+#include "client/feed_session.hpp"
 #include "client/order_session.hpp"
 #include "client/session_errors.hpp"
 #include "client/trader.hpp"
@@ -311,6 +312,20 @@ TEST(client_logon, ends_in_time_at_a_venue_that_hangs_and_leaves_the_connection)
         CORRO_REQUIRE(!co_await reconnect(v, opened->get()));
         EXPECT_EQ((co_await ask(opened->get(), order(domain::side::buy, 100, 1, 1))).size(), 1U);
         EXPECT_FALSE(co_await (*opened)->log_out());
+    });
+}
+
+TEST(client_logon, joins_no_feed_that_is_silent) {
+    if (!io::time_is_virtual()) GTEST_SKIP() << "waits for 15 seconds; where time is virtual it is executed";
+    test_venue venue;
+    venue.run([](test_venue* v) -> io::task<> {
+        silent_venue silent(v->context);
+        const io::steady_time begin = v->context.now();
+        const auto joined = co_await feed_session::join(silent.endpoint, silent.endpoint);
+        CORRO_REQUIRE(!joined);
+        EXPECT_EQ(joined.error(), session_errc::logon_timed_out);
+        EXPECT_GE(v->context.now() - begin, feed_session::silence_max);
+        EXPECT_LT(v->context.now() - begin, feed_session::silence_max + 100ms);
     });
 }
 
