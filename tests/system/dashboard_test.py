@@ -29,8 +29,16 @@ SHIFT = "\ue008"
 ES, CL = "ESZ6", "CLF7"
 AXE = os.path.join(SOURCE, "web", "node_modules", "axe-core", "axe.min.js")
 
-# Two options whose forward is ESZ6, and a future whose auctions last longer than a test.
+# Two options whose forward is ESZ6, a future whose auctions last longer than a test, and one that has a single trade.
 INSTRUMENTS = """
+[[instrument]]
+id = 15
+symbol = "CLG7"
+product = 2
+tick_size = "0.01"
+price_low = "50"
+price_high = "90"
+
 [[instrument]]
 id = 13
 symbol = "WILD"
@@ -380,19 +388,24 @@ class Dashboard(Page):
         self.assertRegex(text, r" 2 trades, 4 bought, 0 sold, mean price 6000\.000, about \d\d rested$")
 
     def test_the_heatmap_begins_before_the_page_was_opened(self):
-        self.bob.order("sell", 6000, 4)
-        self.alice.order("buy", 6000, 4)
-        opened = time.time()
+        # The only trade in this instrument, and a book that stays.
+        self.bob.order("sell", 69.6, 4, instrument="CLG7")
+        self.bob.order("buy", 69.5, 7, instrument="CLG7")
+        self.alice.order("buy", 69.6, 4, instrument="CLG7")
+        self.bob.order("sell", 69.7, 7, instrument="CLG7")
+        traded = time.time()
         time.sleep(1)
         self.load()
-        self.browser.wait("columns of before", "return performance.getEntriesByType('resource').some((each) => each.name.includes('/api/v1/columns'))")
-        time.sleep(0.3)
-        # The last bubble is the trade; the box ends before the page's first column.
-        width, height, seconds = self.browser.run("""const box = document.querySelector('#heatmap').getBoundingClientRect();
-            return [box.width, box.height, (Date.now() - arguments[0]) / 1000];""", 1000 * opened)
-        left, right = (int(width / 2 - 64 - 20 * age) for age in (seconds + 3, seconds - 0.7))
-        self.browser.drag("#heatmap", right, int(height / 2 - 30), start=(left, -int(height / 2 - 10)), key=SHIFT)
-        self.assertRegex(self.browser.wait("the sums", "return document.querySelector('#heatmap-box').textContent"), r" s: 4 bought, 0 sold")
+        self.choose("CLG7")
+        self.browser.wait("columns of before", """return performance.getEntriesByType('resource').some((each) =>
+            each.name.includes('/api/v1/columns') && each.name.includes('CLG7'))""")
+        self.browser.wait("a live market", "return document.querySelector('#best-bid').textContent === '69.50'")
+        # 20 pixels a second: from the left edge to behind the trade.
+        width, height, age = self.browser.run("""const box = document.querySelector('#heatmap').getBoundingClientRect();
+            return [box.width, box.height, (Date.now() - arguments[0]) / 1000];""", 1000 * traded)
+        self.browser.drag("#heatmap", int(width / 2 - 64 - 20 * (age - 0.5)), int(height / 2 - 30), start=(-int(width / 2 - 10), -int(height / 2 - 10)), key=SHIFT)
+        text = self.browser.wait("the sums", "return document.querySelector('#heatmap-box').textContent")
+        self.assertRegex(text, r" s: 4 bought, 0 sold, mean price 69\.600, about \d+ rested$")
 
     def test_an_auction_is_announced(self):
         self.choose("WILD")

@@ -31,6 +31,8 @@ export class Connection {
     state: ConnectionState = "connecting";
     /** Called with the method, and the milliseconds from the request to its answer: seen from here, and within the API. */
     onAnswered: (method: string, milliseconds: number, withinApi: number) => void = () => {};
+    /** The API's clock less the clock of this machine, in milliseconds, as the last answer had it. */
+    ahead = 0;
     private nextId = 1;
     private readonly socket: LastingSocket;
     private readonly waiting = new Map<number, Waiting>();
@@ -106,6 +108,7 @@ export class Connection {
         const waiting = this.waiting.get(message.id);
         if (waiting === undefined) return;
         this.waiting.delete(message.id);
+        this.ahead = message.usOut / 1000 - Date.now();
         this.onAnswered(waiting.method, performance.now() - waiting.sent, message.usDiff / 1000);
         if (message.error === undefined) {
             waiting.resolve(message.result);

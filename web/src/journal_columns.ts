@@ -16,6 +16,10 @@ function known(value: number): number | null {
     return Number.isNaN(value) ? null : value;
 }
 
+function bestOf(side: ReadonlyMap<number, number>, better: (...prices: number[]) => number): number | null {
+    return side.size === 0 ? null : better(...side.keys());
+}
+
 export class JournalColumns {
     private isAsking = false;
     /** Nothing is older, or the venue does not answer. */
@@ -66,12 +70,15 @@ export class JournalColumns {
         const { store } = this;
         const at = (index: number) => frame[index]!;
         const count = at(columnsCountAt);
-        // Before the first command there is no time.
-        const first = columnOf(at(headLength) / 1000);
+        // Before the first command there is no time: the first column is before 1970 then, and has no levels.
+        const isBegin = at(headLength) <= 0;
+        const from = count > 1 && isBegin ? headLength + 10 : headLength;
+        const first = columnOf(at(from) / 1000);
         if (at(kindAt) !== kindHistory || count === 0 || !(first > 0) || first >= store.first) {
             this.isExhausted = true;
             return;
         }
+        this.isExhausted = isBegin;
         const sides = [new Map<number, number>(), new Map<number, number>()] as const;
         const sums: { column: number; price: number; side: 1 | -1; lots: number }[] = [];
         let bestBid: number | null = null;
@@ -79,10 +86,14 @@ export class JournalColumns {
         const end = store.first;
         let column = Math.max(first, store.last - columnsMax + spare);
         const writeUntil = (next: number) => {
+            if (column >= Math.min(next, end)) return;
+            // The first column has the whole book, and not its best prices.
+            bestBid ??= bestOf(sides[0], Math.max);
+            bestAsk ??= bestOf(sides[1], Math.min);
             for (; column < Math.min(next, end); ++column) store.write(column, sides[0], sides[1], bestBid, bestAsk);
         };
         const begin = column;
-        for (let k = 0, next = headLength; k < count; ++k) {
+        for (let k = from === headLength ? 0 : 1, next = from; k < count; ++k) {
             const slot = columnOf(at(next) / 1000);
             writeUntil(slot);
             [bestBid, bestAsk] = [known(at(next + 2)), known(at(next + 3))];

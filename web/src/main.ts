@@ -223,6 +223,7 @@ function start(): void {
     document.documentElement.dataset.colours = localStorage.getItem("corro-colours") ?? "blue";
     const connection = new Connection();
     const market = new Market();
+    market.clock = () => Date.now() + connection.ahead;
     const account = new Account(connection);
     const status = new Status(connection, market);
     let begun = false;

@@ -18,6 +18,7 @@ export interface BestLevel {
 }
 
 const tradesMax = 1000;
+const otherDay = 12 * 3_600_000;
 
 export class Market {
     readonly bids = new BookSide(-1);
@@ -41,6 +42,8 @@ export class Market {
     time = 0;
     /** The venue's clock less the clock of this machine, as far as events have shown. */
     private ahead = -Infinity;
+    /** The clock of the API. */
+    clock: () => number = Date.now;
     /** Changes that came, for rates. */
     changes = 0;
     /** Grows with each change, so that a panel sees whether it must draw. */
@@ -79,9 +82,12 @@ export class Market {
         this.ahead = Math.max(this.ahead, time - Date.now());
     }
 
-    /** The venue's time, in milliseconds since 1970; NaN before the first event. */
+    /** The venue's time, in milliseconds since 1970; NaN before the first event. Without events, it goes on as the API's
+     *  clock does; a venue that plays another day is where its events are. */
     now(): number {
-        return this.ahead === -Infinity ? NaN : Date.now() + this.ahead;
+        if (this.ahead === -Infinity) return NaN;
+        const api = this.clock();
+        return Math.abs(api - this.time) < otherDay ? Math.max(api, this.time) : Date.now() + this.ahead;
     }
 
     lose(): void {
