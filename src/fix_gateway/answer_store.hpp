@@ -42,6 +42,8 @@ class answer_store final : public fix::message_store {
     [[nodiscard]] std::string_view find(std::uint64_t number) override;
 
     [[nodiscard]] fix_version version() const noexcept { return version_; }
+    /// No time of an answer has more digits.
+    void set_finest_time(fix::time_precision finest) noexcept { writer_.set_finest_time(finest); }
     /// The next message that is appended is the next answer. Others are messages of this connection only: after its
     /// end they are not sent again.
     void expect_answer() noexcept { is_answer_ = true; }

@@ -55,7 +55,9 @@ io::task<void> fix_session::log_on() {
         const bool settled = co_await shared_.registry.settle_numbers(&request, resets);
         if (settled) co_await shared_.registry.prepare(this, &request);
         // A client that continues numbers which are not known here would send again what it sent under them.
-        const bool is_foreign = !resets && logon.get(fix::tag::msg_seq_num) != "1" && is_unused(request);
+        const bool is_quickfix = shared_.fix.is_quickfix(*logon.get(fix::tag::sender_comp_id));
+        const bool is_foreign =
+            !resets && !is_quickfix && logon.get(fix::tag::msg_seq_num) != "1" && is_unused(request);
         if (settled && is_foreign) {
             end(end_reason::sequence_unknown);
         } else if (settled && !is_ending()) {
@@ -161,6 +163,11 @@ void fix_session::start(const fix::field_index& logon) {
     names.target_location_id = logon.get(fix::tag::sender_location_id).value_or(std::string_view());
     names.default_appl_ver_id = logon.get(fix::tag::default_appl_ver_id).value_or(std::string_view());
     store_.emplace(shared_.answers, shared_.instruments.instruments(), id(), names, next_request());
+    if (shared_.fix.is_quickfix(names.target_comp_id)) {
+        settings.style = fix::session_style::quickfix;
+        settings.checked_by = shared_.fix.rules_for(names.begin_string);
+        store_->set_finest_time(settings.precision);
+    }
     session_ = std::make_unique<fix::session>(std::move(settings), *store_);
     input_.resize(2 * fix::message_bytes_max_default);
 }

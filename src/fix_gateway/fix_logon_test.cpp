@@ -122,5 +122,56 @@ TEST(fix_logon, comes_once_for_a_session) {
     });
 }
 
+TEST(fix_logon, within_a_session_begins_its_numbers_again) {
+    testing::run_on_context([](io::context* here) -> io::task<> {
+        fix_venue venue(*here);
+        const std::string reset = "35=A|98=0|108=30|141=Y|";
+        auto alice = co_await venue.log_on("ALICE", 1);
+        const auto bob = co_await venue.log_on("BOB", 2);
+        std::string report = co_await alice->ask("35=D|11=1|55=TEST|54=1|38=5|40=2|44=5|");
+        EXPECT_TRUE(report.starts_with("35=8|34=2|")) << report;
+        EXPECT_EQ(co_await alice->ask("35=1|112=a|"), "35=0|34=3|112=a|");
+        // What was asked for before is answered with the old numbers.
+        CORRO_REQUIRE(co_await alice->send("35=1|112=b|"));
+        CORRO_REQUIRE(co_await alice->send("35=D|11=2|55=TEST|54=1|38=5|40=2|44=4|"));
+        alice->next_number = 1;
+        CORRO_REQUIRE(co_await alice->send(reset));
+        EXPECT_EQ(co_await alice->next(), "35=0|34=4|112=b|");
+        report = co_await alice->next();
+        EXPECT_TRUE(report.starts_with("35=8|34=5|")) << report;
+        EXPECT_EQ(co_await alice->next(), "35=A|34=1|98=0|108=30|141=Y|") << "no password: the session is proven";
+        EXPECT_EQ(co_await alice->ask("35=1|112=c|"), "35=0|34=2|112=c|");
+        // An order of before is filled, and its report has the next number.
+        report = co_await bob->ask("35=D|11=1|55=TEST|54=2|38=5|40=2|44=5|");
+        EXPECT_TRUE(report.starts_with("35=8|")) << report;
+        report = co_await alice->next();
+        EXPECT_TRUE(report.starts_with("35=8|34=3|") && report.find("|150=F|") != std::string::npos) << report;
+        // After the connection too, nothing of before the reset has a number.
+        alice.reset();
+        CORRO_REQUIRE(!co_await io::sleep_for(1s));
+        alice = co_await venue.log_on("ALICE", 1, 3);
+        const std::string gap = co_await alice->ask("35=2|7=1|16=0|");
+        EXPECT_TRUE(gap.starts_with("35=4|34=1|43=Y|") && gap.ends_with("|36=3|123=Y|")) << gap;
+        report = co_await alice->next();
+        EXPECT_TRUE(report.starts_with("35=8|34=3|43=Y|")) << report;
+        co_await venue.close();
+    });
+}
+
+TEST(fix_logon, within_a_session_counts_as_one) {
+    testing::run_on_context([](io::context* here) -> io::task<> {
+        gateway::gateway_options options = fix_venue::any_number_of_logons();
+        options.logons_max = 2;
+        fix_venue venue(*here, options);
+        const auto client = co_await venue.log_on("BOB", 2);
+        client->next_number = 1;
+        EXPECT_EQ(co_await client->ask("35=A|98=0|108=30|141=Y|"), "35=A|34=1|98=0|108=30|141=Y|");
+        client->next_number = 1;
+        EXPECT_EQ(co_await client->ask("35=A|98=0|108=30|141=Y|"), "35=5|34=2|58=Too many Logons|");
+        EXPECT_EQ(co_await client->next(), "closed");
+        co_await venue.close();
+    });
+}
+
 }  // namespace
 }  // namespace corro::fix_gateway

@@ -2,7 +2,9 @@
 // has no effect. In virtual time.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fix_gateway/fix_venue_fixture.hpp"
@@ -149,6 +151,97 @@ TEST(fix_rejects, what_cannot_be_repaired_ends_the_session_with_the_reason) {
         const std::string asked = co_await client->ask("35=0|");
         EXPECT_TRUE(asked.starts_with("35=2|")) << asked;
         EXPECT_TRUE(asked.ends_with("|7=" + number + "|16=0|")) << asked;
+        co_await venue.close();
+    });
+}
+
+// --- Sessions in QuickFIX's style
+// -------------------------------------------------------------------------------------
+
+fix_options options_of_quickfix() {
+    fix_options options;
+    options.quickfix_names = {"ALICE"};
+    return options;
+}
+
+TEST(fix_rejects, a_session_in_the_style_of_quickfix_gets_its_texts_and_times) {
+    testing::run_on_context([](io::context* here) -> io::task<> {
+        fix_venue venue(*here, fix_venue::any_number_of_logons(), gateway::answer_log_options(), options_of_quickfix());
+        const auto alice = co_await venue.log_on("ALICE", 1);
+        EXPECT_EQ(co_await alice->ask("35=4|36=1|"),
+                  "35=3|34=2|45=2|58=Value is incorrect (out of range) for this tag|372=4|373=5|");
+        --alice->next_number;  // it does not count
+        EXPECT_EQ(co_await alice->ask("35=0|5000=HI|"), "35=3|34=3|45=2|58=Invalid tag number|371=5000|372=0|373=0|")
+            << "the venue's own checks are there, too";
+        EXPECT_EQ(co_await alice->ask("35=D|11=1|55=TEST|54=1|38=1|40=2|44=1|97=N|"),
+                  "35=3|34=4|45=3|58=Tag specified out of required order|371=97|372=D|373=14|");
+        std::string report = co_await alice->ask("35=D|11=1|55=TEST|54=1|38=1|40=2|44=1|");
+        const std::size_t time = report.find("|60=");
+        CORRO_REQUIRE(time != std::string::npos);
+        EXPECT_EQ(report.find('|', time + 1) - time, std::string_view("|60=20261126-10:00:00.000").size()) << report;
+        const std::string text = report.substr(time, report.find('|', time + 1) - time);
+        report = co_await alice->ask("35=2|7=5|16=5|");
+        EXPECT_TRUE(report.starts_with("35=8|34=5|43=Y|") && report.find(text) != std::string::npos) << report;
+        // Another session of the account has the venue's style.
+        const auto other = co_await venue.log_on("ALICE2", 1);
+        report = co_await other->ask("35=D|11=2|55=TEST|54=1|38=1|40=2|44=1|");
+        EXPECT_EQ(report.find('|', report.find("|60=") + 1) - report.find("|60="),
+                  std::string_view("|60=20261126-10:00:00.000000000").size());
+        co_await venue.close();
+    });
+}
+
+TEST(fix_rejects, an_order_that_may_have_come_before_is_executed_once_in_the_style_of_quickfix) {
+    testing::run_on_context([](io::context* here) -> io::task<> {
+        fix_venue venue(*here, fix_venue::any_number_of_logons(), gateway::answer_log_options(), options_of_quickfix());
+        auto alice = co_await venue.log_on("ALICE", 1);
+        const std::string order = "55=TEST|54=1|38=1|40=2|44=1|";
+        std::string report = co_await alice->ask("35=D|97=Y|11=1|" + order);
+        EXPECT_TRUE(report.starts_with("35=8|34=2|") && report.find("|150=0|") != std::string::npos) << report;
+        // Behind each other: the second one waits for the answer to the first.
+        CORRO_REQUIRE(co_await alice->send("35=D|11=2|" + order));
+        CORRO_REQUIRE(co_await alice->send("35=D|97=Y|11=2|" + order));
+        CORRO_REQUIRE(co_await alice->send("35=D|97=Y|11=1|" + order));
+        report = co_await alice->next();
+        EXPECT_TRUE(report.starts_with("35=8|34=3|") && report.find("|11=2|") != std::string::npos) << report;
+        EXPECT_EQ(co_await alice->ask("35=1|112=x|"), "35=0|34=4|112=x|") << "the others are dropped";
+        EXPECT_TRUE((co_await alice->ask("35=F|97=Y|11=3|41=1|55=TEST|54=1|")).starts_with("35=j|34=5|"))
+            << "only orders are looked for";
+        // So it is after a connection.
+        const std::uint64_t number = alice->next_number;
+        alice.reset();
+        CORRO_REQUIRE(!co_await io::sleep_for(std::chrono::seconds(1)));
+        alice = co_await venue.log_on("ALICE", 1, number);
+        CORRO_REQUIRE(co_await alice->send("35=D|97=Y|11=2|" + order));
+        report = co_await alice->ask("35=D|97=Y|11=4|" + order);
+        EXPECT_TRUE(report.find("|11=4|") != std::string::npos) << report;
+        const auto other = co_await venue.log_on("ALICE2", 1);
+        EXPECT_TRUE((co_await other->ask("35=D|97=Y|11=9|" + order)).starts_with("35=j|34=2|45=2|58=PossResend (97)"));
+        co_await venue.close();
+    });
+}
+
+TEST(fix_rejects, a_client_in_the_style_of_quickfix_may_continue_numbers_that_are_not_known) {
+    testing::run_on_context([](io::context* here) -> io::task<> {
+        fix_venue venue(*here, fix_venue::any_number_of_logons(), gateway::answer_log_options(), options_of_quickfix());
+        const auto alice = co_await venue.log_on("ALICE", 1, 5);
+        EXPECT_EQ(co_await alice->next(), "35=2|34=2|7=1|16=0|");
+        const auto other = co_await venue.connect("ALICE2");
+        other->next_number = 5;
+        EXPECT_EQ(co_await other->ask("35=A|98=0|108=30|554=" + testing::password_of(1) + "|"), "closed");
+        co_await venue.close();
+    });
+}
+
+TEST(fix_rejects, a_length_that_is_wrong_takes_the_frame_to_its_checksum_in_the_style_of_quickfix) {
+    testing::run_on_context([](io::context* here) -> io::task<> {
+        fix_venue venue(*here, fix_venue::any_number_of_logons(), gateway::answer_log_options(), options_of_quickfix());
+        const auto alice = co_await venue.log_on("ALICE", 1);
+        std::string longer = alice->message("35=1|112=lost|");
+        const std::size_t length = longer.find("9=") + 2;
+        longer[length] = static_cast<char>(longer[length] + 1);  // ten bytes, or more
+        CORRO_REQUIRE(co_await alice->send_bytes(longer + alice->message("35=1|112=lost, too|")));
+        EXPECT_EQ(co_await alice->ask("35=1|112=here|"), "35=2|34=2|7=2|16=0|");
         co_await venue.close();
     });
 }

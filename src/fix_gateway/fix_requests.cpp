@@ -2,21 +2,39 @@
 #include <array>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "domain/prefetch_hint.hpp"
 #include "fix/codec/tags.hpp"
 #include "fix/net/connection.hpp"
 #include "fix_gateway/fix_session.hpp"
 #include "fix_gateway/positions.hpp"
+#include "fix_gateway/request_reader.hpp"
 #include "fix_gateway/requests.hpp"
 #include "gateway/limits.hpp"
 #include "gateway/session/queue_waits.hpp"
+#include "io/task/with_timeout.hpp"
 
 namespace corro::fix_gateway {
 
 using gateway::end_reason;
 
 namespace {
+
+/// The answers of a session that an order with PossResend (97) is looked for in, at most: a few milliseconds.
+constexpr std::uint64_t resend_answers_max = 65'536;
+
+/// Whether the answer is about an order, or the change of one, with this ClOrdID (11).
+bool is_about(const gateway::answer_log::detailed_answer& a, domain::client_order_id name) noexcept {
+    switch (a.event.kind) {
+        case domain::event_kind::order_entered:
+        case domain::event_kind::order_amended:
+        case domain::event_kind::order_cancelled:
+        case domain::event_kind::order_executed:
+        case domain::event_kind::order_rejected: return a.details.name == name;
+        default: return false;
+    }
+}
 
 /// FIX 5.0, its service packs 1 and 2.
 bool is_known_application(std::string_view version) noexcept {
@@ -63,7 +81,9 @@ io::task<bool> fix_session::take_at_hand() {
             frame = frames.take();
             if (frame.state == fix::frame_state::incomplete) break;
             if (frame.state == fix::frame_state::garbled) {
-                input_begin_ += frame.bytes;
+                const std::size_t bytes = session_->garbled_bytes(unread(), frame);
+                if (bytes == 0) break;
+                input_begin_ += bytes;
                 continue;
             }
         }
@@ -77,7 +97,15 @@ io::task<bool> fix_session::take_at_hand() {
         if (has_kept) {
             if (const auto kept = session_->take_kept(now)) act_on(*kept, now);
         } else {
-            act_on(session_->take(unread(), frame, now), now);
+            fix::taken what = session_->take(unread(), frame, now);
+            if (what == fix::taken::restart) [[unlikely]] {
+                const bool goes_on = co_await restart();
+                if (!goes_on) co_return false;
+                frames.keep_for(this);
+                now = fix::moment_on(shared_.context);
+                what = session_->take(unread(), frame, now);
+            }
+            act_on(what, now);
             input_begin_ += frame.bytes;
         }
         if (waiting_.empty()) [[likely]]
@@ -91,6 +119,43 @@ io::task<bool> fix_session::take_at_hand() {
     if (session_->next_time() < wakes_at_) time_changed_.set();
     if (!session_->output().empty() || session_->is_resending()) output_ready_.set();
     co_return true;
+}
+
+// The client's numbers begin again. What was sent so far has the old ones, and they are in the journal before the reset
+// is. Questions that wait for an answer are forgotten. False: the session ends.
+io::task<bool> fix_session::restart() {
+    is_restarting_ = true;
+    list_ = list_progress{};
+    phase_questions_.clear();
+    const auto sent = co_await io::with_timeout(shared_.options.logon_timeout, send_all());
+    std::optional<end_reason> refusal = end_reason::slow_consumer;
+    if (sent && *sent) refusal = co_await shared_.registry.restart(this);
+    is_restarting_ = false;
+    const fix::instant now = fix::moment_on(shared_.context);
+    if (refusal == end_reason::throttled) {
+        session_->refuse_logon("Too many Logons", now);
+    } else if (refusal) {
+        lose();  // which numbers the peer would take is not known
+        end(*refusal);
+        co_return false;
+    } else {
+        session_->restart(now);
+    }
+    time_changed_.set();
+    output_ready_.set();
+    co_return !is_ending();
+}
+
+// Everything that the session has caused is answered and sent.
+io::task<bool> fix_session::send_all() {
+    const std::uint64_t position = shared_.commands.pushed_count();
+    bool goes_on = co_await gateway::wait_until_answered(&shared_.commands, position);
+    while (goes_on && !has_sent_all()) {
+        output_ready_.set();
+        const std::error_code stopped = co_await output_written_.wait();
+        goes_on = !stopped;
+    }
+    co_return goes_on;
 }
 
 // Finds the frames that have come, and has what several requests will need fetched before the first is executed.
@@ -174,9 +239,17 @@ void fix_session::submit_request(fix::instant now) {
         return;
     }
     domain::command command;
-    const request_problem problem = read_request(session_->message(), shared_.instruments, store_->version(), command);
+    const bool is_quickfix = session_->settings().style == fix::session_style::quickfix;
+    const request_problem problem =
+        read_request(session_->message(), shared_.instruments, store_->version(), command, is_quickfix);
     if (problem.is_there()) return refuse(problem);
     complete(command);
+    if (is_quickfix && session_->message().get(tag::poss_resend) == "Y") {
+        ++shared_.statistics.requests;
+        may_be_repeated_ = true;
+        waiting_.assign(1, command);
+        return;
+    }
     check_positions_account(session_->message(), command);
     ++shared_.statistics.requests;
     const bool taken = shared_.commands.try_push(command);
@@ -186,11 +259,42 @@ void fix_session::submit_request(fix::instant now) {
 // The commands of a message with several. A session that is stopped before all were taken ends, and those that were
 // taken stand.
 io::task<bool> fix_session::submit_waiting() {
+    if (std::exchange(may_be_repeated_, false)) {
+        const bool goes_on = co_await drop_repeated();
+        if (!goes_on) co_return false;
+    }
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
         const bool taken = co_await gateway::submit(&shared_.commands, waiting_[i]);
         if (!taken) co_return false;
     }
     waiting_.clear();
+    co_return true;
+}
+
+// An order with PossResend (97) is executed if no answer to the session is about it, and dropped if one is. While some
+// answers are not kept any more, that cannot be known.
+io::task<bool> fix_session::drop_repeated() {
+    const bool is_answered = co_await gateway::wait_until_answered(&shared_.commands, shared_.commands.pushed_count());
+    if (!is_answered) co_return false;
+    const domain::command order = waiting_.front();
+    const std::uint64_t last = shared_.answers.detailed_count(id());
+    const std::uint64_t first = shared_.answers.first_detailed_kept(id());
+    const bool is_known = first == 1 && last <= resend_answers_max;
+    gateway::answer_log::cursor near;
+    bool was_answered = false;
+    for (std::uint64_t i = first; is_known && i <= last && !was_answered; ++i) {
+        const auto answer = shared_.answers.find_detailed(id(), i, near);
+        was_answered = answer && is_about(*answer, order.client_order);
+    }
+    if (is_known && !was_answered) co_return true;
+    waiting_.clear();
+    if (is_known || !session_->may_send()) co_return true;
+    fix::message_writer& writer = session_->begin_message("j", fix::moment_on(shared_.context));
+    writer.put(fix::tag::ref_seq_num, order.request());
+    writer.put(fix::tag::text, possible_resend.text);
+    writer.put(fix::tag::ref_msg_type, "D");
+    writer.put(fix::tag::business_reject_reason, possible_resend.business_reason);
+    send_message(fix::moment_on(shared_.context));
     co_return true;
 }
 

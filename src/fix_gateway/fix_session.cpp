@@ -134,13 +134,13 @@ void fix_session::end_with_session() noexcept {
 io::task<void> fix_session::keep_time() {
     while (!is_over()) {
         const fix::instant now = fix::moment_on(shared_.context);
-        const std::int64_t next = session_->next_time();
+        constexpr std::int64_t longest = 3'600'000'000'000;
+        const std::int64_t next = is_restarting_ ? now.steady + longest : session_->next_time();
         if (next <= now.steady) {
             session_->pass(now);
             output_ready_.set();
             continue;
         }
-        constexpr std::int64_t longest = 3'600'000'000'000;
         wakes_at_ = next;
         const std::chrono::nanoseconds wait{std::min(next - now.steady, longest)};
         const auto changed = co_await io::with_timeout(wait, time_changed_.wait());

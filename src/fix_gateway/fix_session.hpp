@@ -95,7 +95,13 @@ class fix_session final : public gateway::session, public gateway::conversation 
         return session_->output().size() > shared_.options.output_buffer_bytes / 2 || session_->is_asking_too_much();
     }
     void submit_request(fix::instant now);
+    [[nodiscard]] io::task<bool> restart();
+    [[nodiscard]] io::task<bool> send_all();
+    [[nodiscard]] bool has_sent_all() const noexcept {
+        return writer_is_idle_ && session_->output().empty() && !session_->is_resending() && !has_answers_left();
+    }
     [[nodiscard]] io::task<bool> submit_waiting();
+    [[nodiscard]] io::task<bool> drop_repeated();
 
     // Questions about instruments.
     [[nodiscard]] bool answer_reference(fix::instant now);
@@ -138,6 +144,7 @@ class fix_session final : public gateway::session, public gateway::conversation 
     std::size_t input_begin_ = 0;
     std::size_t input_end_ = 0;
     std::vector<domain::command> waiting_;  ///< of a message that asks for several, which the queue has not taken yet
+    bool may_be_repeated_ = false;          ///< it is an order with PossResend (97)
 
     std::string writing_;                                ///< what was taken out of the session's output
     std::size_t written_ = 0;                            ///< bytes of it
@@ -150,6 +157,7 @@ class fix_session final : public gateway::session, public gateway::conversation 
     io::auto_event list_wanted_;
     io::auto_event list_may_go_on_;
 
+    bool is_restarting_ = false;  ///< the numbers begin again: the session sends nothing of its own
     bool writer_is_idle_ = false;
     bool peer_is_behind_ = false;  ///< a write waits until the peer has read
     io::auto_event output_ready_;

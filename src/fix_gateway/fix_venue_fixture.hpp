@@ -150,13 +150,14 @@ class fix_client {
 class fix_venue final : facility::event_consumer {
  public:
     explicit fix_venue(io::context& on, gateway::gateway_options options = any_number_of_logons(),
-                       gateway::answer_log_options kept = gateway::answer_log_options())
+                       gateway::answer_log_options kept = gateway::answer_log_options(),
+                       const fix_options& by_fix = fix_options())
         : context(on),
           commands(4'096),
           answers(4, kept),
           facility_(facility_options(), instruments_, *this),
           gateway(on, options, instruments_, accounts_, commands, answers, clock_),
-          fix(on, fix_options(), gateway, accounts_, commands, answers),
+          fix(on, by_fix, gateway, accounts_, commands, answers),
           running_(on) {
         auto port = io::tcp_acceptor::open(on, io::endpoint::loopback(0));
         EXPECT_TRUE(port.has_value());

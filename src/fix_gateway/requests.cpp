@@ -158,7 +158,7 @@ void read_mass_status_request(request_reader& r, command& c) noexcept {
 constexpr request_problem unsupported_type{.tag = 0,
                                            .reason = fix::reject_reason::other,
                                            .business_reason = business_reason_unsupported_type,
-                                           .text = "Unsupported message type"};
+                                           .text = "Unsupported Message Type"};
 
 /// Of a type that neither the standard has nor a user may define.
 constexpr request_problem invalid_type{
@@ -182,11 +182,12 @@ constexpr unsigned code_of(std::string_view type) noexcept {
 }  // namespace
 
 request_problem read_request(const fix::field_index& message, symbols& instruments, fix_version version,
-                             domain::command& into) noexcept {
+                             domain::command& into, bool takes_resends) noexcept {
     into = command{};
     request_reader r(message, instruments, into);
     // Whether it was seen before cannot be known of an order that is not open any more.
-    if (r.flag(tag::poss_resend)) return possible_resend;
+    const bool is_taken = takes_resends && message.message_type() == "D";
+    if (r.flag(tag::poss_resend) && !is_taken) return possible_resend;
     const bool is_before_4_4 = version == fix_version::v4_2;
     switch (code_of(message.message_type())) {
         case code_of("AB"):

@@ -68,8 +68,9 @@ struct request_commands {
 /// OrderCancelReplaceRequest (G), OrderStatusRequest (H), OrderMassStatusRequest (AF), OrderMassCancelRequest (q),
 /// RequestForPositions (AN), Quote (S), SetProtection (U1), ResetProtection (U2). Session, account and request number
 /// are left to the caller.
+/// @param takes_resends  A NewOrderSingle with PossResend (97) is read: the caller knows whether it came before.
 [[nodiscard]] request_problem read_request(const fix::field_index& message, symbols& instruments, fix_version version,
-                                           domain::command& into) noexcept;
+                                           domain::command& into, bool takes_resends = false) noexcept;
 
 /// Reads MassQuote (i) and QuoteCancel (Z), likewise. Without a problem there is at least one command; all but the last
 /// have quote_flag::more.

@@ -3,15 +3,19 @@
 // Threads: one context.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "domain/types.hpp"
+#include "fix/dictionary/validator.hpp"
 #include "fix/net/connection.hpp"
 #include "fix/session/session_scratch.hpp"
 #include "fix/session/signed_logon.hpp"
@@ -35,6 +39,21 @@ struct fix_options {
     std::string comp_id = "CORRO";              ///< of the venue: TargetCompID (56) of its clients
     std::chrono::seconds heartbeat_min{1};      ///< of HeartBtInt (108)
     std::chrono::seconds heartbeat_max{3'600};  ///< of HeartBtInt (108)
+    /// The names (SenderCompID) of the sessions in QuickFIX's style.
+    std::vector<std::string> quickfix_names;
+    /// What the messages of those sessions are checked against: at most one for a BeginString.
+    std::vector<std::shared_ptr<const fix::validation>> quickfix_rules;
+
+    [[nodiscard]] bool is_quickfix(std::string_view name) const noexcept {
+        return std::ranges::find(quickfix_names, name) != quickfix_names.end();
+    }
+    /// nullptr: there is no dictionary.
+    [[nodiscard]] std::shared_ptr<const fix::validation> rules_for(std::string_view begin_string) const noexcept {
+        for (const auto& each : quickfix_rules) {
+            if (each->session->version() == begin_string) return each;
+        }
+        return nullptr;
+    }
 };
 
 /// A session of an account.

@@ -111,7 +111,8 @@ void market_data_session::log_out(std::string_view text) {
 }
 
 std::string market_data_session::on_logon(fix::session& on) {
-    if (phase() != market_data::subscriber_phase::logging_in) return "Too many connections";
+    const bool begins_again = is_active();
+    if (!begins_again && phase() != market_data::subscriber_phase::logging_in) return "Too many connections";
     if (on.message_number() != 1) return "MsgSeqNum (34) must be 1: a session lasts as long as its connection";
     if (on.heartbeat() < heartbeat_min || on.heartbeat() > heartbeat_max) return "HeartBtInt (108) must be 1 to 3600";
     return {};

@@ -92,8 +92,10 @@ class message_writer {
     /// UTCTimestamp. @param time Not before 1970.
     void put_time(std::uint32_t tag, std::int64_t time, time_precision precision) noexcept {
         char* const into = begin_field(tag, timestamp_format::bytes_max);
-        if (into != nullptr) end_field(times_.write(time, precision, into));
+        if (into != nullptr) end_field(times_.write(time, std::min(precision, finest_), into));
     }
+    /// From now on no time has more digits.
+    void set_finest_time(time_precision finest) noexcept { finest_ = finest; }
     /// A field of data and the field with its length in front of it. The data may contain SOH, and must not be empty
     /// (asserted).
     void put_data(std::uint32_t length_tag, std::uint32_t data_tag, std::string_view data) noexcept {
@@ -149,6 +151,7 @@ class message_writer {
     std::size_t begin_string_bytes_;
     std::size_t end_ = header_bytes_max;
     bool is_full_ = false;
+    time_precision finest_ = time_precision::nanoseconds;
     timestamp_format times_;
 };
 

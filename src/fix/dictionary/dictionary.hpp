@@ -95,6 +95,8 @@ class dictionary {
 
     /// "FIX.4.4", "FIXT.1.1", "FIX.5.0".
     [[nodiscard]] const std::string& version() const noexcept { return version_; }
+    /// ApplVerID (1128) of FIX 5.0 and its service packs, "7" to "9"; empty for other versions.
+    [[nodiscard]] const std::string& application_version() const noexcept { return application_version_; }
     /// Whether it describes header, trailer and session messages only: type FIXT.
     [[nodiscard]] bool is_transport() const noexcept { return version_.starts_with("FIXT"); }
 
@@ -161,6 +163,7 @@ class dictionary {
     [[nodiscard]] bool is_listed_word(const field_definition& of, std::string_view value) const noexcept;
 
     std::string version_;
+    std::string application_version_;
     std::vector<field_definition> fields_;
     std::vector<field_number> dense_;
     std::vector<std::pair<std::uint32_t, field_number>> sparse_;  ///< tags that `dense_` does not reach, ascending

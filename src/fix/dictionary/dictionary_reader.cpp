@@ -110,6 +110,9 @@ void dictionary_reader::read_version() {
     }
     made_->version_ = std::string(type == "FIXT" ? "FIXT" : "FIX") + "." + attribute(root_, "major") + "." +
                       attribute(root_, "minor");
+    const unsigned service_pack = root_.attribute("servicepack").as_uint();
+    if (made_->version_ == "FIX.5.0" && service_pack <= 2)
+        made_->application_version_ = std::to_string(7 + service_pack);
     has_characters_ = made_->version_ != "FIX.4.0" && made_->version_ != "FIX.4.1";
 }
 

@@ -19,6 +19,10 @@ namespace {
 /// Tags below are in the tables: FIX 5.0 SP2 without its extension packs ends at 1,528.
 constexpr std::uint32_t tags_end = 1'536;
 
+/// The last tags of earlier versions: ContraLegRefID, and the last one before FIX 5.0.
+constexpr std::uint32_t tags_of_4_2_end = 446;
+constexpr std::uint32_t tags_of_4_4_end = 956;
+
 /// The last tag of users; behind it are those of extension packs.
 constexpr std::uint32_t user_tag_max = 39'999;
 
@@ -245,7 +249,8 @@ constexpr std::uint32_t known_end = std::bit_ceil(tags_end);
 constexpr std::array<std::uint32_t, known_end> known = [] {
     std::array<std::uint32_t, known_end> all{};
     // A session message has no field that is not mentioned.
-    for (std::uint32_t tag = 1; tag < tags_end; ++tag) all[tag] = all_session_types;
+    all.fill(all_session_types);
+    all[0] = 0;
     for (const described& each : types_of_fields) all[each.tag] = all_types & ~bits_of(each.text);
     for (const described& each : types_of_session_fields) all[each.tag] = all_types & ~bits_of(each.text);
     for (const described& each : groups_of_standard) all[each.tag] |= counts_group;
@@ -256,7 +261,16 @@ constexpr std::array<std::uint32_t, known_end> known = [] {
 }();
 
 constexpr std::uint32_t known_of(std::uint32_t tag) noexcept {
-    return tag < known_end ? known[tag] : 0;
+    return tag < known_end ? known[tag] : all_session_types;
+}
+
+/// Whether a session message's version has the field in any message. FIXT.1.1 by itself has those of the session.
+bool is_defined(std::uint32_t tag, std::string_view begin_string) noexcept {
+    if (begin_string == "FIX.4.2") return tag <= tags_of_4_2_end;
+    if (begin_string == "FIX.4.4") return tag <= tags_of_4_4_end;
+    return begin_string != "FIXT.1.1"
+               ? tag < tags_end
+               : std::ranges::find(types_of_session_fields, tag, &described::tag) != types_of_session_fields.end();
 }
 
 /// The fields of the groups' entries, those of inner groups included.
@@ -312,7 +326,7 @@ class close_look {
             const std::uint32_t tag = fields_[at].tag;
             const std::uint32_t is = known_of(tag);
             check_place(tag, is);
-            if ((is & type_) != 0) note(reject_reason::tag_not_defined_for_message, tag);
+            if ((is & type_) != 0) note(reason_for(tag), tag);
             if (tag < tags_end) {
                 if (seen.has(tag)) note(reject_reason::tag_appears_twice, tag);
                 seen.add(tag);
@@ -329,6 +343,13 @@ class close_look {
  private:
     static bool is_single(std::uint32_t tag) noexcept {
         return (tag >= user_tag_min && tag <= user_tag_max) || std::ranges::find(single_tags, tag) != single_tags.end();
+    }
+
+    /// Why the message must not have a field.
+    [[nodiscard]] reject_reason reason_for(std::uint32_t tag) const noexcept {
+        const bool is_of_session = (type_ & all_session_types) != 0;
+        return is_of_session && !is_defined(tag, message_.begin_string()) ? reject_reason::invalid_tag
+                                                                          : reject_reason::tag_not_defined_for_message;
     }
 
     void note(reject_reason why, std::uint32_t tag) noexcept {

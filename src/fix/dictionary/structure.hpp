@@ -10,6 +10,7 @@
 //   16  NumInGroup is not the number of entries behind it (6: it is no number)
 //    2  a field that the standard defines for other messages only. This is known of session messages, and in messages
 //       of orders, quotes, positions, reference and market data of those fields that make a difference there
+//    0  a field of a session message that its version has in no message, or that users define
 //
 // Groups are those that the standard has in these messages, up to FIX 5.0 SP2. Tags that are not part of it may stand
 // in their entries. Tags of extension packs may be there twice, because they may belong to a group that is not known.

@@ -13,8 +13,8 @@ namespace {
 constexpr std::string_view header = "49=TW|56=ISLD|34=2|52=20261123-10:00:00|";
 
 /// Reason and tag, such as "13 40"; empty if there is no problem.
-std::string problem_of(const std::string& body) {
-    const std::string bytes = testing::framed(body);
+std::string problem_of(const std::string& body, std::string_view begin_string = "FIX.4.4") {
+    const std::string bytes = testing::framed(body, begin_string);
     field_index index;
     EXPECT_FALSE(index.index(bytes, next_frame(bytes, message_bytes_max))) << body;
     const auto problem = check_structure(index);
@@ -24,6 +24,11 @@ std::string problem_of(const std::string& body) {
 
 std::string problem_in(std::string_view type, std::string_view body) {
     return problem_of("35=" + std::string(type) + "|" + std::string(header) + std::string(body));
+}
+
+/// Of a Heartbeat.
+std::string problem_in_version(std::string_view begin_string, std::string_view fields) {
+    return problem_of("35=0|" + std::string(header) + std::string(fields), begin_string);
 }
 
 std::string problem_in_order(std::string_view fields) {
@@ -127,8 +132,20 @@ TEST(fix_structure, a_field_of_other_messages_is_not_defined) {
     EXPECT_EQ(problem_in_order("112=x|"), "2 112") << "TestReqID";
     EXPECT_EQ(problem_in("S", "117=1|55=A|11=a|"), "2 11") << "ClOrdID";
     EXPECT_EQ(problem_in_order("5000=x|"), "") << "unknown tags are ignored";
-    EXPECT_EQ(problem_in("0", "9999=x|"), "") << "in session messages, too";
     EXPECT_EQ(problem_in("D", "11=a|382=1|"), "") << "and what makes no difference to an order";
+}
+
+TEST(fix_structure, a_session_message_has_no_field_that_its_version_does_not_have) {
+    for (const std::string tag : {"999", "1535", "1536", "2047", "2048", "5000", "9999", "20001", "40000"}) {
+        EXPECT_EQ(problem_in("0", tag + "=x|"), "0 " + tag) << "FIX 4.4 ends at 956";
+    }
+    EXPECT_EQ(problem_in("0", "956=x|"), "2 956");
+    EXPECT_EQ(problem_in("A", "98=0|108=30|999=x|20001=Y|"), "") << "a Logon may have more";
+    EXPECT_EQ(problem_in("5", "58=a|999=x|"), "");
+    EXPECT_EQ(problem_in_version("FIX.4.2", "446=x|"), "2 446");
+    EXPECT_EQ(problem_in_version("FIX.4.2", "447=x|"), "0 447");
+    EXPECT_EQ(problem_in_version("FIXT.1.1", "55=MSFT|"), "0 55") << "the transport has no fields of orders";
+    EXPECT_EQ(problem_in_version("FIXT.1.1", "36=1|"), "2 36");
 }
 
 TEST(fix_structure, what_stands_first_counts) {

@@ -28,6 +28,36 @@ std::uint32_t order_of(std::uint32_t tag) noexcept {
 
 }  // namespace
 
+std::vector<std::shared_ptr<const validation>> rules_of(
+    const std::vector<std::shared_ptr<const dictionary>>& dictionaries, const validation_options& options) {
+    std::vector<std::shared_ptr<validation>> made;
+    for (const auto& each : dictionaries) {
+        if (!each->application_version().empty()) continue;
+        const auto is_same = [&each](const auto& other) { return other->session->version() == each->version(); };
+        if (std::ranges::any_of(made, is_same)) {
+            throw dictionary_error("two dictionaries describe " + each->version() + "; name one of them");
+        }
+        made.push_back(std::make_shared<validation>());
+        made.back()->session = each;
+        made.back()->options = options;
+    }
+    for (const auto& each : dictionaries) {
+        if (each->application_version().empty()) continue;
+        const auto transport = std::ranges::find_if(made, [](const auto& one) { return one->session->is_transport(); });
+        if (transport == made.end()) {
+            throw dictionary_error("a dictionary of " + each->version() + " needs that of FIXT.1.1 beside it");
+        }
+        auto& applications = (*transport)->applications;
+        const auto same = std::ranges::find(applications, each->application_version(), &validation::application::first);
+        if (same != applications.end()) {
+            throw dictionary_error("two dictionaries have ApplVerID (1128) " + each->application_version() +
+                                   "; name one of them");
+        }
+        applications.emplace_back(each->application_version(), each);
+    }
+    return {made.begin(), made.end()};
+}
+
 validator::validator(std::shared_ptr<const validation> rules) : rules_(std::move(rules)) {
     CORRO_ASSERT(rules_ != nullptr && rules_->session != nullptr);
     frame_ = rules_->session.get();

@@ -39,6 +39,9 @@ struct validation_options {
     bool allows_user_fields = false;           ///< tags from 5000 on that the dictionary or the message does not have
     bool allows_unknown_fields = false;        ///< the same for tags below
     bool allows_any_group_order = false;       ///< of the fields within an entry; otherwise the dictionary's (15)
+    /// Messages that the session checks without the dictionary: a Logon, in which venues have fields of their own, and
+    /// users' types, which begin with U.
+    bool allows_own_messages = false;
 };
 
 /// The dictionaries of a session. Constant, and shared by all sessions of one kind.
@@ -52,6 +55,11 @@ struct validation {
     std::vector<application> applications;
     validation_options options;  ///< for all of them
 };
+
+/// The rules for each BeginString that has a dictionary among these, by `session->version()`.
+/// @throws dictionary_error  Two are of one version, or one of FIX 5.0 is there without that of FIXT.1.1.
+[[nodiscard]] std::vector<std::shared_ptr<const validation>> rules_of(
+    const std::vector<std::shared_ptr<const dictionary>>& dictionaries, const validation_options& options);
 
 /// Checks the messages of one session.
 class validator {

@@ -128,26 +128,23 @@ void connection::take_messages() {
         const frame_result frame = next_frame(received, message_bytes_max_default);
         if (frame.state == frame_state::incomplete) break;
         if (frame.state == frame_state::garbled) {
-            const std::size_t bytes = skipped(received, frame);
+            const std::size_t bytes = session_.garbled_bytes(received, frame);
             if (bytes == 0) break;
             input_begin_ += bytes;
             continue;
         }
-        act_on(session_.take(received, frame, now), now);
+        taken what = session_.take(received, frame, now);
+        if (what == taken::restart) {
+            session_.restart(now);
+            what = session_.take(received, frame, now);
+        }
+        act_on(what, now);
         while (const auto kept = session_.take_kept(now)) act_on(*kept, now);
         input_begin_ += frame.bytes;
     }
     // A Logout must be answered soon, and an answered TestRequest brings the next Heartbeat nearer.
     if (session_.next_time() < wakes_at_) time_changed_.set();
     if (!session_.output().empty() || session_.is_resending()) output_ready_.set();
-}
-
-/// The bytes to be skipped; 0: more are needed.
-std::size_t connection::skipped(std::string_view received, const frame_result& garbled) const noexcept {
-    const bool is_quickfix = session_.settings().style == session_style::quickfix;
-    if (!is_quickfix || garbled.fault != frame_fault::wrong_length) return garbled.bytes;
-    const std::size_t bytes = next_frame_of_quickfix(received, garbled);
-    return bytes == 0 && received.size() >= message_bytes_max_default ? garbled.bytes : bytes;
 }
 
 void connection::act_on(taken what, instant now) {

@@ -67,7 +67,6 @@ class connection {
     io::task<void> keep_time();
     void take_messages();
     void act_on(taken what, instant now);
-    [[nodiscard]] std::size_t skipped(std::string_view received, const frame_result& garbled) const noexcept;
     [[nodiscard]] bool is_over() const noexcept { return session_.phase() == session_phase::over; }
 
     io::context& context_;

@@ -296,7 +296,12 @@ void script_player::receive(std::string_view bytes) {
         const frame_result frame = next_frame(input_, message_bytes_max_default);
         if (frame.state == frame_state::incomplete) break;
         if (frame.state == frame_state::complete) {
-            act_on(session_->take(input_, frame, now_));
+            taken what = session_->take(input_, frame, now_);
+            if (what == taken::restart && refusal_.empty()) {
+                session_->restart(now_);
+                what = session_->take(input_, frame, now_);
+            }
+            act_on(what);
             while (const auto kept = session_->take_kept(now_)) act_on(*kept);
         }
         input_.erase(0, frame.bytes);
@@ -305,7 +310,7 @@ void script_player::receive(std::string_view bytes) {
 }
 
 void script_player::act_on(taken what) {
-    if (what == taken::logon) {
+    if (what == taken::logon || what == taken::restart) {
         if (refusal_.empty()) {
             session_->accept_logon(now_);
         } else {

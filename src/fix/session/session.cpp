@@ -29,6 +29,14 @@ session::session(session_settings settings, message_store& store)
       writer_(scratch_.room, settings_.identity.begin_string),
       stored_(scratch_.stored) {
     if (settings_.checked_by != nullptr) validator_.emplace(settings_.checked_by);
+    if (settings_.style == session_style::quickfix) writer_.set_finest_time(settings_.precision);
+}
+
+std::size_t session::garbled_bytes(std::string_view received, const frame_result& garbled) const noexcept {
+    const bool is_quickfix = settings_.style == session_style::quickfix;
+    if (!is_quickfix || garbled.fault != frame_fault::wrong_length) return garbled.bytes;
+    const std::size_t bytes = next_frame_of_quickfix(received, garbled);
+    return bytes == 0 && received.size() >= message_bytes_max_default ? garbled.bytes : bytes;
 }
 
 void session::begin(instant now, const std::function<void(message_writer&)>& credentials) {
@@ -37,11 +45,8 @@ void session::begin(instant now, const std::function<void(message_writer&)>& cre
     why_.clear();
     heartbeat_ = settings_.heartbeat;
     test_sent_ = 0;
-    requested_until_ = 0;
-    requested_last_ = 0;
+    forget_gap();
     stop_resend();
-    kept_.clear();
-    kept_bytes_ = 0;
     output_.clear();
     output_begin_ = 0;
     message_.clear();  // its bytes were in a buffer of the connection before
@@ -50,6 +55,22 @@ void session::begin(instant now, const std::function<void(message_writer&)>& cre
     if (is_closed(now)) return finish("the session is closed at this time");
     if (settings_.resets_on_logon && !store_.reset()) return store_failed();
     send_logon(now, settings_.resets_on_logon, credentials);
+}
+
+void session::restart(instant now) {
+    phase_ = session_phase::logging_on;
+    phase_since_ = now.steady;
+    test_sent_ = 0;
+    forget_gap();
+    stop_resend();
+    if (!store_.reset()) store_failed();
+}
+
+void session::forget_gap() noexcept {
+    requested_until_ = 0;
+    requested_last_ = 0;
+    kept_.clear();
+    kept_bytes_ = 0;
 }
 
 void session::end() {

@@ -58,6 +58,8 @@ enum class session_phase : std::uint8_t {
 enum class taken : std::uint8_t {
     by_session,      ///< of the session itself; or it was ignored, rejected, or kept behind a gap
     logon,           ///< an acceptor's: call accept_logon or refuse_logon
+    restart,         ///< an acceptor's: a Logon with ResetSeqNumFlag (141) on a session that is active. Call `restart`
+                     ///< and take the same message again, or call refuse_logon
     by_application,  ///< read it with `message`
     reject,          ///< the peer's Reject (3) of a message of this end: read it with `message`
 };
@@ -93,12 +95,18 @@ class session {
     /// long as the bytes that `take` got, and until the next one is taken or the next connection begins, by any session
     /// with the same scratch.
     [[nodiscard]] const field_index& message() const noexcept { return message_; }
+    /// How much of a garbled frame in front of `received` is skipped; 0: more bytes must come first.
+    [[nodiscard]] std::size_t garbled_bytes(std::string_view received, const frame_result& garbled) const noexcept;
     /// The version of the application that the message belongs to, as "9" for FIX 5.0 SP2: its ApplVerID (1128), or
     /// else the DefaultApplVerID (1137) of the peer's Logon. Empty if the peer has sent neither.
     [[nodiscard]] std::string_view application_version() const noexcept;
     /// MsgSeqNum (34) of that message.
     [[nodiscard]] std::uint64_t message_number() const noexcept { return number_; }
 
+    /// Both numbers begin at 1, and the Logon that wants that is taken again, as the first message of the connection.
+    /// What is in the output stays there.
+    /// @pre The store may be reset.
+    void restart(instant now);
     /// Answers the Logon, and the session is active.
     void accept_logon(instant now);
     /// Answers it with a Logout that contains the text.
@@ -167,6 +175,7 @@ class session {
     [[nodiscard]] bool has_right_names() const;
     void take_duplicate(instant now);
     taken take_logon(instant now);
+    [[nodiscard]] bool wants_restart() const;
     [[nodiscard]] bool has_sound_logon(instant now);
     void take_test_request(instant now);
     void take_resend_request(instant now);
@@ -179,6 +188,7 @@ class session {
     void request_next_part(instant now);
     void count(std::uint64_t number);
     void forget_refused();
+    void forget_gap() noexcept;
     void reject_as(reject_reason why, std::uint32_t tag, instant now);
     void put_invalid_tag();
 

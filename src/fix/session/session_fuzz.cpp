@@ -49,7 +49,14 @@ class fuzzed {
         const std::string bytes = testing::framed(body);
         const frame_result frame = next_frame(bytes, message_bytes_max);
         if (frame.state != frame_state::complete) return;
-        act(session_.take(bytes, frame, time_));
+        taken what = session_.take(bytes, frame, time_);
+        if (what == taken::restart) {
+            session_.restart(time_);
+            delivered_ = 0;
+            what = session_.take(bytes, frame, time_);
+            CORRO_ASSERT(what != taken::restart);
+        }
+        act(what);
         while (const auto kept = session_.take_kept(time_)) act(*kept);
         write();
     }

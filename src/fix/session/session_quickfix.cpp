@@ -68,7 +68,7 @@ taken session::dispatch_as_quickfix(const std::optional<message_problem>& indexe
         }
         if (validator_) validator_->set_default_version(version.value_or(std::string_view()));
     }
-    if (const auto problem = validator_ ? validator_->check(message_) : indexed) {
+    if (const auto problem = checked(indexed)) {
         reject(*problem, now);
         if (is_first) finish("the Logon has " + std::string(words_for(problem->reason)));
         return taken::by_session;
@@ -222,15 +222,15 @@ taken session::take_logon_as_quickfix(instant now) {
         finish("the session is closed at this time");
         return taken::by_session;
     }
-    if (!interval || *interval > heartbeat_max || (!is_first && !resets)) {
+    const bool is_in_place = is_first || (resets && phase_ == session_phase::active);
+    if (!interval || *interval > heartbeat_max || !is_in_place) {
         finish(interval ? "Logon state is not valid" : "HeartBtInt (108) is missing");
         return taken::by_session;
     }
+    if (!is_first && is_acceptor) return taken::restart;
     if ((resets || settings_.resets_on_logon) && is_acceptor) {
         stop_resend();
-        kept_.clear();
-        kept_bytes_ = 0;
-        requested_until_ = 0;
+        forget_gap();
         if (!store_.reset()) {
             store_failed();
             return taken::by_session;
@@ -286,9 +286,7 @@ void session::reject_as_quickfix(reject_reason why, std::uint32_t tag, instant n
     if (has_reason) {
         if (!name.empty()) writer_.put(tag::ref_tag_id, name);
         writer_.put(tag::ref_msg_type, message_.message_type());
-        if (version != "FIX.4.2" || why <= reject_reason::invalid_message_type) {
-            writer_.put(tag::session_reject_reason, static_cast<unsigned>(why));
-        }
+        if (has_number(why, version)) writer_.put(tag::session_reject_reason, static_cast<unsigned>(why));
     }
     emit(now);
     const session_message kind = kind_of(message_.message_type());

@@ -119,9 +119,12 @@ taken session::dispatch(const std::optional<message_problem>& indexed, instant n
 
 // @param indexed  What the index has found.
 std::optional<message_problem> session::checked(const std::optional<message_problem>& indexed) noexcept {
-    if (validator_) return validator_->check(message_);
+    const std::string_view type = message_.message_type();
+    const bool is_own = type == "A" || type.starts_with('U');
+    const bool has_rules = validator_ && !(is_own && settings_.checked_by->options.allows_own_messages);
+    const std::optional<message_problem> problem = has_rules ? validator_->check(message_) : indexed;
     // A Reject that is rejected could go back and forth without an end.
-    if (indexed || !settings_.checks_structure || message_.message_type() == "3") return indexed;
+    if (problem || !settings_.checks_structure || type == "3") return problem;
     return check_structure(message_);
 }
 
@@ -274,7 +277,14 @@ void session::forget_refused() {
 
 // --- Logon and Logout ------------------------------------------------------------------------------------------------
 
+// Whether a Logon of a session that is active begins its numbers again, as clients do once a day that never close.
+bool session::wants_restart() const {
+    return phase_ == session_phase::active && settings_.side == session_side::acceptor && number_ == 1 &&
+           message_.get(tag::reset_seq_num_flag) == "Y" && !is_duplicate_;
+}
+
 taken session::take_logon(instant now) {
+    if (wants_restart()) return taken::restart;
     if (phase_ != session_phase::logging_on) {
         if (is_duplicate_ && where_is(number_) == place::behind) {
             take_duplicate(now);
@@ -441,14 +451,15 @@ void session::reject_as(reject_reason why, std::uint32_t tag, instant now) {
     write_reversed_route();
     writer_.put(tag::ref_seq_num, number_);
     writer_.put(tag::text, words_for(why));
-    if (!is_before_4_2(settings_.identity.begin_string)) {
+    const std::string& version = settings_.identity.begin_string;
+    if (!is_before_4_2(version)) {
         if (tag != 0) {
             writer_.put(tag::ref_tag_id, tag);
         } else if (why == reject_reason::invalid_tag) {
             put_invalid_tag();
         }
         writer_.put(tag::ref_msg_type, message_.message_type());
-        writer_.put(tag::session_reject_reason, static_cast<unsigned>(why));
+        if (has_number(why, version)) writer_.put(tag::session_reject_reason, static_cast<unsigned>(why));
     }
     emit(now);
 }

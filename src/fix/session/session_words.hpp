@@ -62,6 +62,11 @@ enum class session_message : std::uint8_t {
     return "Other";
 }
 
+/// Whether a version has the reason in its list of SessionRejectReason (373).
+[[nodiscard]] inline bool has_number(reject_reason why, std::string_view begin_string) noexcept {
+    return begin_string != "FIX.4.2" || why <= reject_reason::invalid_message_type;
+}
+
 /// Before FIX 4.2, EndSeqNo (16) was 999999 for "all", and a Reject had neither tag nor reason.
 [[nodiscard]] inline bool is_before_4_2(std::string_view begin_string) noexcept {
     return begin_string == "FIX.4.0" || begin_string == "FIX.4.1";

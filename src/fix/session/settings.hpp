@@ -51,10 +51,11 @@ struct session_settings {
     std::chrono::seconds heartbeat{30};
     /// A message whose SendingTime (52) is further from this end's time of day is refused. 0: any is accepted.
     std::chrono::seconds sending_time_tolerance{120};
-    std::chrono::milliseconds logon_timeout{10'000};          ///< for the peer's Logon, or its answer to this end's
-    std::chrono::milliseconds logout_timeout{2'000};          ///< for the answer to a Logout
-    session_style style = session_style::corro;               ///< where engines differ
-    time_precision precision = time_precision::milliseconds;  ///< of SendingTime (52)
+    std::chrono::milliseconds logon_timeout{10'000};  ///< for the peer's Logon, or its answer to this end's
+    std::chrono::milliseconds logout_timeout{2'000};  ///< for the answer to a Logout
+    session_style style = session_style::corro;       ///< where engines differ
+    /// Of SendingTime (52); in QuickFIX's style of all times.
+    time_precision precision = time_precision::milliseconds;
     bool resets_on_logon = false;       ///< an initiator sends ResetSeqNumFlag (141); an acceptor resets for it, and in
                                         ///< QuickFIX's style for each Logon
     bool resets_on_logout = false;      ///< both numbers begin at 1 behind a Logout
@@ -65,9 +66,8 @@ struct session_settings {
     std::optional<session_schedule> schedule;
     std::size_t messages_kept_max = 1'024;      ///< behind a gap; those beyond are dropped, and come with the resend
     std::size_t bytes_kept_max = 1024U * 1024;  ///< the same in bytes
-    /// Without a dictionary: whether the peer's messages are rejected for the order of their fields, for tags that are
-    /// there twice, and for groups that count other than they have. @see check_structure. QuickFIX's style has no such
-    /// check.
+    /// Whether the peer's messages are rejected for the order of their fields, for tags that are there twice, and for
+    /// groups that count other than they have, with a dictionary or without. @see check_structure.
     bool checks_structure = false;
     /// How many messages one ResendRequest (2) asks for at most: the parts of a longer gap are asked for one behind the
     /// other. 0: any number.

@@ -86,8 +86,8 @@ io::task<bool> daily_reset::begin(domain::session_id id, const session* by) {
     return reset(id, by, true);
 }
 
-io::task<bool> daily_reset::begin_for_client(domain::session_id id) {
-    return reset(id, nullptr, false);
+io::task<bool> daily_reset::begin_for_client(domain::session_id id, const session* by) {
+    return reset(id, by, false);
 }
 
 io::task<bool> daily_reset::reset(domain::session_id id, const session* by, bool only_if_due) {

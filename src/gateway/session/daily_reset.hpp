@@ -47,8 +47,8 @@ class daily_reset {
     /// session: the clock may have gone back meanwhile.
     /// @return  False: stopped. @suspend  Until the reset is answered.
     [[nodiscard]] io::task<bool> begin(domain::session_id id, const session* by);
-    /// The same at the wish of a client that has not logged on yet, whether it is due or not.
-    [[nodiscard]] io::task<bool> begin_for_client(domain::session_id id);
+    /// The same at the wish of a client, whether it is due or not. @param by  nullptr: it has not logged on yet.
+    [[nodiscard]] io::task<bool> begin_for_client(domain::session_id id, const session* by);
 
  private:
     [[nodiscard]] io::task<bool> reset(domain::session_id id, const session* by, bool only_if_due);

@@ -216,7 +216,7 @@ io::task<void> session_registry::prepare(session* s, const logon_request* reques
 io::task<bool> session_registry::settle_numbers(const logon_request* request, bool resets) {
     const domain::session_id id = id_of(*request);
     if (resets && sessions_.active(id) == nullptr && !refusal_of(*request)) {
-        const auto reset = co_await io::with_timeout(options_.logon_timeout, resets_.begin_for_client(id));
+        const auto reset = co_await io::with_timeout(options_.logon_timeout, resets_.begin_for_client(id, nullptr));
         co_return reset && *reset;
     }
     const std::uint64_t sent = commands_.pushed_count();
@@ -283,6 +283,35 @@ io::task<void> session_registry::end_requests(session* s, bool has_logged_out) {
 io::task<void> session_registry::reset_if_due(session* s) {
     if (is_closing_ || !resets_.is_due(s->id())) co_return;
     static_cast<void>(co_await io::with_timeout(farewell_timeout, resets_.begin(s->id(), s)));
+}
+
+io::task<std::optional<end_reason>> session_registry::restart(session* s) {
+    const domain::session_id id = s->id();
+    if (no_logons_) co_return no_logons_;
+    if (!logons_.may_log_on(id, context_.now())) {
+        ++statistics_.logons_throttled;
+        co_return end_reason::throttled;
+    }
+    logons_.count(id, context_.now());
+    const auto reset = co_await io::with_timeout(options_.logon_timeout, reset_until_unused(s));
+    if (!reset || !*reset || s->is_ending()) co_return end_reason::logon_timed_out;
+    s->first_answer_ = s->next_answer_ = answers_.next_answer(id);
+    s->first_missing_ = 0;
+    s->delivery_ = answer_delivery::live;
+    co_return std::nullopt;
+}
+
+// A fill of an older order may come right behind the reset, and take the number of the answer to the client's Logon.
+io::task<bool> session_registry::reset_until_unused(session* s) {
+    constexpr int attempts_max = 4;
+    const domain::session_id id = s->id();
+    for (int i = 0; i < attempts_max; ++i) {
+        const std::uint32_t days = answers_.days_count(id);
+        const bool is_answered = co_await resets_.begin_for_client(id, s);
+        if (!is_answered || answers_.days_count(id) == days) break;
+        if (answers_.next_answer(id) == 1) co_return true;
+    }
+    co_return false;
 }
 
 // What was delivered so far is the connection's own; what comes from here on is for the next one.

@@ -122,6 +122,10 @@ class session_registry {
     [[nodiscard]] io::task<void> end_requests(session* s, bool has_logged_out);
     /// Resets the session's numbers if they are of an earlier day. @suspend  For the time of a farewell at most.
     [[nodiscard]] io::task<void> reset_if_due(session* s);
+    /// The numbers of a session that is on count from 1, at the wish of its client. Answers go on with the first one.
+    /// @return  Nothing, or why not; with `throttled` nothing has changed, otherwise the numbers are not known.
+    /// @pre     Everything that the session has caused is answered and sent. @suspend  At most the logon timeout.
+    [[nodiscard]] io::task<std::optional<end_reason>> restart(session* s);
     /// The connection gives its session up: another one may have it.
     void release(session& s) noexcept;
 
@@ -137,6 +141,7 @@ class session_registry {
  private:
     [[nodiscard]] domain::session_id id_of(const logon_request& request) const noexcept;
     [[nodiscard]] std::optional<end_reason> refusal_of(const logon_request& request) const noexcept;
+    io::task<bool> reset_until_unused(session* s);
     io::task<void> wait_until_released(domain::session_id id, const session* by);
     void announce(domain::session_id to, std::uint64_t number) noexcept;
     void take_reset(domain::session_id id, const domain::event& event) noexcept;

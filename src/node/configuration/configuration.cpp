@@ -93,7 +93,7 @@ std::optional<std::chrono::seconds> time_of_day(const std::string& text) {
 }
 
 void read_fix(table_reader& r, bool has_partitions, configuration& c) {
-    r.knows({"client_issuers", "comp_id", "listen", "market_data_listen", "tls_listen"});
+    r.knows({"client_issuers", "comp_id", "dictionaries", "listen", "market_data_listen", "tls_listen"});
     c.fix_listen = r.address("listen", "");
     c.fix_tls_listen = r.address("tls_listen", "");
     if (!c.fix_tls_listen.empty() && (c.order_entry_certificate.empty() || c.order_entry_private_key.empty())) {
@@ -105,6 +105,8 @@ void read_fix(table_reader& r, bool has_partitions, configuration& c) {
     if (has_partitions && r.has("market_data_listen")) {
         r.fail("market_data_listen", "every [[partition]] has its own feed; set fix_market_data_listen there");
     }
+    constexpr std::size_t dictionaries_max = 16;
+    c.fix_dictionaries = r.texts("dictionaries", dictionaries_max);
     c.fix_comp_id = r.text("comp_id", c.fix_comp_id);
     const bool is_sound = !c.fix_comp_id.empty() && c.fix_comp_id.size() <= fix_name_max && is_printable(c.fix_comp_id);
     if (!is_sound) r.fail("comp_id", fmt::format("expected 1 to {} characters. {}", fix_name_max, printable_expected));

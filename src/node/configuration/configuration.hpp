@@ -77,14 +77,16 @@ struct configuration {
     std::string order_entry_private_key;  ///< PEM file
     /// PEM file: the issuers of the certificates that clients over TLS have to show; empty: they need none.
     std::string order_entry_client_issuers;
-    std::string fix_listen;                ///< empty for none, as the next one
-    std::string fix_tls_listen;            ///< with the certificate of order entry
-    std::string fix_client_issuers;        ///< as order_entry_client_issuers
-    std::string fix_comp_id = "CORRO";     ///< of the venue, TargetCompID (56) of its clients
-    std::string fix_market_data_listen;    ///< empty for none
-    std::string api_listen;                ///< of JSON-RPC over WebSocket and HTTP; empty for none
-    std::vector<std::string> api_origins;  ///< the pages that may connect, beside those of the same host
-    std::string api_currency = "USD";      ///< the name of the currency that prices are in
+    std::string fix_listen;                       ///< empty for none, as the next one
+    std::string fix_tls_listen;                   ///< with the certificate of order entry
+    std::string fix_client_issuers;               ///< as order_entry_client_issuers
+    std::string fix_comp_id = "CORRO";            ///< of the venue, TargetCompID (56) of its clients
+    std::vector<std::string> fix_dictionaries;    ///< files in QuickFIX's format, for the sessions in its style
+    std::vector<std::string> fix_quickfix_names;  ///< the names of the sessions in QuickFIX's style
+    std::string fix_market_data_listen;           ///< empty for none
+    std::string api_listen;                       ///< of JSON-RPC over WebSocket and HTTP; empty for none
+    std::vector<std::string> api_origins;         ///< the pages that may connect, beside those of the same host
+    std::string api_currency = "USD";             ///< the name of the currency that prices are in
     std::size_t api_connections_per_address_max = api::connections_per_address_max;
     std::string feed_listen = "127.0.0.1:7002";
     std::string feed_shm_listen;  ///< the Unix socket that hands out the feed in shared memory; empty for none

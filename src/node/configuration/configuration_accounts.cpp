@@ -106,7 +106,7 @@ gateway::account read_account(table_reader& r, const account_groups& groups) {
 
 /// A session that speaks FIX.
 void read_fix_session(table_reader& r, configuration& c, std::set<std::string>& names) {
-    r.knows({"account", "name", "session"});
+    r.knows({"account", "name", "session", "style"});
     const std::string name = r.text("name");
     const bool is_sound = !name.empty() && name.size() <= fix_name_max && is_printable(name);
     if (!is_sound) r.fail("name", fmt::format("expected 1 to {} characters. {}", fix_name_max, printable_expected));
@@ -121,6 +121,9 @@ void read_fix_session(table_reader& r, configuration& c, std::set<std::string>& 
     if (owner->speaks_fix(static_cast<std::uint32_t>(number))) r.fail("session", "has a name already");
     if (owner->fix_names.size() < number) owner->fix_names.resize(number);
     owner->fix_names[number - 1] = name;
+    const std::string style = r.text("style", "corro");
+    if (style != "corro" && style != "quickfix") r.fail("style", "expected \"corro\" or \"quickfix\"");
+    if (style == "quickfix") c.fix_quickfix_names.push_back(name);
 }
 
 }  // namespace

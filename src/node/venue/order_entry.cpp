@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "fix/dictionary/dictionary.hpp"
+#include "fix/dictionary/validator.hpp"
 #include "io/task/scope.hpp"
+#include "node/configuration/configuration_parts.hpp"
 #include "node/venue/ports.hpp"
 
 namespace corro::node {
@@ -48,6 +53,19 @@ gateway::gateway_options options_of(const configuration& c, telemetry::producer*
 fix_gateway::fix_options fix_options_of(const configuration& c) {
     fix_gateway::fix_options options;
     options.comp_id = c.fix_comp_id;
+    options.quickfix_names = c.fix_quickfix_names;
+    std::vector<std::shared_ptr<const fix::dictionary>> dictionaries;
+    try {
+        for (const std::string& file : c.fix_dictionaries) {
+            dictionaries.push_back(fix::dictionary::read(text_of_file(file), file));
+        }
+        fix::validation_options allowed;
+        allowed.allows_user_fields = true;
+        allowed.allows_own_messages = true;
+        options.quickfix_rules = fix::rules_of(dictionaries, allowed);
+    } catch (const fix::dictionary_error& error) {
+        throw configuration_error(fmt::format("{}: {}", place_of(c, "fix.dictionaries"), error.what()));
+    }
     return options;
 }
 
