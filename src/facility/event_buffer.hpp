@@ -63,8 +63,7 @@ class event_buffer {
                                                      domain::reject_reason reason = domain::reject_reason::none,
                                                      std::uint8_t flags = 0) noexcept {
             domain::event& e = *at_++;
-            e.command = command_;
-            e.time = time_;
+            std::memcpy(static_cast<void*>(&e), &header_, sizeof header_);
             e.instrument = instrument;
             e.kind = kind;
             e.side = side;
@@ -89,20 +88,25 @@ class event_buffer {
 
      private:
         friend class event_buffer;
-        run(domain::event* at, const domain::command& c) noexcept : at_(at), command_(c.sequence), time_(c.time) {}
+        run(domain::event* at, const domain::command& c) noexcept
+            : at_(at), header_{c.sequence.value, static_cast<std::uint64_t>(c.time.value)} {}
         template <class Payload>
         [[gnu::always_inline]] void put(domain::event& at, std::uint64_t scope, std::uint64_t kind,
                                         const Payload& payload) const noexcept {
             const payload_words p = words_of(payload);
-            const std::array<std::uint64_t, 8> words{
-                command_.value, static_cast<std::uint64_t>(time_.value), scope | kind, p[0], p[1], p[2], p[3], p[4]};
-            static_assert(sizeof words == sizeof(domain::event));
-            std::memcpy(static_cast<void*>(&at), words.data(), sizeof words);
+            const std::array<std::uint64_t, 6> words{scope | kind, p[0], p[1], p[2], p[3], p[4]};
+            static_assert(sizeof header_ + sizeof words == sizeof(domain::event));
+            std::memcpy(static_cast<void*>(&at), &header_, sizeof header_);
+            std::memcpy(reinterpret_cast<std::byte*>(&at) + sizeof header_, words.data(), sizeof words);
         }
 
+        /// The sequence number and the time of the command, which all its events begin with: one register and one
+        /// store.
+        using two_words [[gnu::vector_size(16)]] = std::uint64_t;
+        static_assert(offsetof(domain::event, time) == 8 && offsetof(domain::event, instrument) == 16);
+
         domain::event* at_;
-        domain::sequence_number command_;
-        domain::time_ns time_;
+        two_words header_;
     };
     /// Opens a run of at most `room` events; nothing else may be appended before `close`.
     [[nodiscard, gnu::always_inline]] run open(std::size_t room) noexcept {
@@ -119,6 +123,8 @@ class event_buffer {
     /// The instrument of the command's last public event, when more than private_run_max private ones followed it: that
     /// event may have been passed on without its mark, and the caller appends another one.
     [[nodiscard]] std::optional<domain::instrument_id> owed() const noexcept {
+        if (count_ <= private_run_max && !unmarked_) [[likely]]
+            return std::nullopt;
         const std::size_t at = last_public();
         if (at == count_) return unmarked_;
         if (count_ - 1 - at > private_run_max) return events_[at].instrument;

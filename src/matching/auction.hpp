@@ -149,7 +149,8 @@ inline void trim_to_crossing(const curve_walk& bids, const curve_walk& asks) noe
 }
 
 /// Takes lots of an auction's trade from an order at the head of its level.
-[[nodiscard]] inline crossing fill_at_auction(order_books& books, std::uint32_t index, std::uint32_t lots) noexcept {
+[[nodiscard, gnu::always_inline]] inline crossing fill_at_auction(order_books& books, std::uint32_t index,
+                                                                  std::uint32_t lots) noexcept {
     const std::uint32_t open = books.pool[index].order.open - lots;
     const std::uint32_t hidden = books.hidden_of(index);
     if (open == 0 && hidden != 0 && !books.shares.is_empty()) books.clear_top_order(index);
@@ -190,11 +191,15 @@ void uncross(order_books& books, std::uint32_t book, domain::price_ticks price, 
     price_ladder& asks = books.sides[side_index(book, domain::side::sell)];
     const std::uint64_t bid_limit = key_of(domain::side::buy, price);
     const std::uint64_t ask_limit = key_of(domain::side::sell, price);
+    std::uint32_t buyer_before = 0;
+    std::uint32_t seller_before = 0;
     while (bids.best_key() <= bid_limit && asks.best_key() <= ask_limit) {
         const std::uint32_t buyer = books.pool[bids.best_level()].next;
         const std::uint32_t seller = books.pool[asks.best_level()].next;
-        prefetch_next_order(books, buyer, sink);
-        prefetch_next_order(books, seller, sink);
+        if (buyer != buyer_before) prefetch_next_order(books, buyer, sink);
+        if (seller != seller_before) prefetch_next_order(books, seller, sink);
+        buyer_before = buyer;
+        seller_before = seller;
         const std::uint64_t bid_key = bids.best_key();
         const std::uint64_t ask_key = asks.best_key();
         const std::uint32_t lots = books.pool[buyer].order.open < books.pool[seller].order.open

@@ -1,7 +1,8 @@
 // An ordered map from price key to level, for the prices far from the touch: a B+ tree over a shared pool of nodes.
 //
-// A node holds up to 31 entries of one 64-bit word each, key above index, so that a search is one branch-free pass
-// over at most four cache lines. Inner entries carry a lower bound of their child's keys, the first one possibly 0.
+// A node holds up to 31 entries of one 64-bit word each, key above index. A search compares three entries, which select
+// eight, and then these eight at once: no branch, at most four cache lines. Inner entries carry a lower bound of their
+// child's keys, the first one possibly 0.
 //
 // Layout: nodes of 256 bytes in one array; 32-bit links.
 // Limits: the pool is sized for the levels of all its trees together. After a deletion a node of at most 14 entries
@@ -11,6 +12,7 @@
 // Cost: no allocation after construction; logarithmic, base about 20.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -80,20 +82,26 @@ class level_tree_pool {
 
 class level_tree {
  public:
+    /// Where a key is missing: for an insertion of this key that follows at once.
+    struct place {
+        std::uint32_t leaf = 0;  ///< 0: not known
+        std::uint32_t rank = 0;  ///< how many entries of the leaf come before it
+    };
+
     [[nodiscard]] bool empty() const noexcept { return root_ == 0; }
 
     /// The index at `key`, or 0.
     [[nodiscard]] std::uint32_t find(const level_tree_pool& pool, std::uint64_t key) const noexcept {
-        std::uint32_t leaf = 0;
-        return find(pool, key, leaf);
+        place where;
+        return find(pool, key, where);
     }
-    /// The same. Sets `at` to the leaf that has the key, or would get it; 0 when the tree is empty.
-    [[nodiscard]] std::uint32_t find(const level_tree_pool& pool, std::uint64_t key, std::uint32_t& at) const noexcept {
-        at = root_;
-        if (at == 0) return 0;
-        while (pool[at].height != 0) at = index_of(pool[at].entries[child_position(pool[at], key)]);
+    /// The same. Sets `where` to the place that the key has, or would get.
+    [[nodiscard]] std::uint32_t find(const level_tree_pool& pool, std::uint64_t key, place& where) const noexcept {
+        if (root_ == 0) return 0;
+        const std::uint32_t at = leaf_of(pool, key);
         const node& leaf = pool[at];
         const std::uint32_t rank = rank_of(leaf, key);
+        where = {at, rank};
         if (rank == 0 || key_of(leaf.entries[rank - 1]) != key) return 0;
         return index_of(leaf.entries[rank - 1]);
     }
@@ -143,11 +151,11 @@ class level_tree {
         if (split != 0) grow(pool, split);
     }
 
-    /// The same after `find` has set `leaf` for this key, without a second descent unless the leaf is full.
-    void insert(level_tree_pool& pool, std::uint64_t key, std::uint32_t index, std::uint32_t leaf) noexcept {
-        if (leaf == 0 || pool[leaf].count == entries_max) return insert(pool, key, index);
+    /// The same after `find` has set `where` for this key, without a second search unless the leaf is full.
+    void insert(level_tree_pool& pool, std::uint64_t key, std::uint32_t index, const place& where) noexcept {
+        if (where.leaf == 0 || pool[where.leaf].count == entries_max) return insert(pool, key, index);
         pool.count_addition();
-        insert_at(pool[leaf], rank_of(pool[leaf], key), pack(key, index));
+        insert_at(pool[where.leaf], where.rank, pack(key, index));
     }
 
     /// Most entries that `prepend` takes.
@@ -176,6 +184,11 @@ class level_tree {
 
     /// Removes the entry at `key`, which is present.
     void erase(level_tree_pool& pool, std::uint64_t key) noexcept {
+        node& leaf = pool[leaf_of(pool, key)];
+        if (leaf.count > merge_max / 2 + 1) [[likely]] {
+            erase_key(leaf, key);  // enough entries stay, so nothing above the leaf changes
+            return;
+        }
         erase_below(pool, root_, key);
         while (pool[root_].height != 0 && pool[root_].count == 1) {
             const std::uint32_t child = index_of(pool[root_].entries[0]);
@@ -209,11 +222,29 @@ class level_tree {
 
     /// How many entries have a key of at most `key`. Unused entries compare above every key.
     [[nodiscard]] static std::uint32_t rank_of(const node& n, std::uint64_t key) noexcept {
-        const std::int64_t probe = pack(key, (1U << index_bits) - 1);
-        std::int64_t rank = 0;
-        for (std::uint32_t i = 0; i < entries_max; ++i) rank += n.entries[i] <= probe ? 1 : 0;
         // The largest key with the largest index is not in use, so `unused` never counts.
-        return static_cast<std::uint32_t>(rank);
+        const std::int64_t probe = pack(key, (1U << index_bits) - 1);
+        const std::uint32_t above_8 = n.entries[8] <= probe ? 1U : 0U;
+        const std::uint32_t above_16 = n.entries[16] <= probe ? 1U : 0U;
+        const std::uint32_t above_24 = n.entries[24] <= probe ? 1U : 0U;
+        // The rank lies among the eight entries from 0, 8, 16 or 23 on; from 24 on there are only seven.
+        static_assert(entries_max == 31);
+        const std::uint32_t begin = 8 * (above_8 + above_16 + above_24) - above_24;
+        std::int64_t rank = 0;
+        for (std::uint32_t i = 0; i < 8; ++i) rank += n.entries[begin + i] <= probe ? 1 : 0;
+        return begin + static_cast<std::uint32_t>(rank);
+    }
+    /// The leaf that has the key, or would get it; the tree is not empty.
+    [[nodiscard]] std::uint32_t leaf_of(const level_tree_pool& pool, std::uint64_t key) const noexcept {
+        std::uint32_t at = root_;
+        while (pool[at].height != 0) at = index_of(pool[at].entries[child_position(pool[at], key)]);
+        return at;
+    }
+    /// Removes a key from the leaf that has it.
+    static void erase_key(node& leaf, std::uint64_t key) noexcept {
+        const std::uint32_t rank = rank_of(leaf, key);
+        CORRO_ASSERT(rank != 0 && key_of(leaf.entries[rank - 1]) == key, "only a present key may be erased");
+        erase_at(leaf, rank - 1);
     }
     [[nodiscard]] static std::uint32_t child_position(const node& inner, std::uint64_t key) noexcept {
         return rank_of(inner, key) - 1;  // the first bound is at most every key that comes here
@@ -229,12 +260,14 @@ class level_tree {
     }
 
     static void insert_at(node& n, std::uint32_t position, std::int64_t entry) noexcept {
-        for (std::uint32_t i = n.count; i > position; --i) n.entries[i] = n.entries[i - 1];
-        n.entries[position] = entry;
+        std::int64_t* const at = n.entries.data() + position;
+        std::copy_backward(at, n.entries.data() + n.count, n.entries.data() + n.count + 1);
+        *at = entry;
         ++n.count;
     }
     static void erase_at(node& n, std::uint32_t position) noexcept {
-        for (std::uint32_t i = position; i + 1 < n.count; ++i) n.entries[i] = n.entries[i + 1];
+        std::int64_t* const at = n.entries.data() + position;
+        std::copy(at + 1, n.entries.data() + n.count, at);
         --n.count;
         n.entries[n.count] = level_tree_pool::unused;
     }
@@ -298,9 +331,7 @@ class level_tree {
     static void erase_below(level_tree_pool& pool, std::uint32_t at, std::uint64_t key) noexcept {
         node& n = pool[at];
         if (n.height == 0) {
-            const std::uint32_t rank = rank_of(n, key);
-            CORRO_ASSERT(rank != 0 && key_of(n.entries[rank - 1]) == key, "only a present key may be erased");
-            erase_at(n, rank - 1);
+            erase_key(n, key);
             return;
         }
         const std::uint32_t position = child_position(n, key);

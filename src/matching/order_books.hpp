@@ -141,14 +141,14 @@ struct order_books {
     [[gnu::always_inline]] level_state queue(std::uint32_t index, std::uint32_t side, std::uint64_t key,
                                              std::uint32_t open) noexcept {
         price_ladder& ladder = sides[side];
-        std::uint32_t hint = 0;
-        std::uint32_t at = ladder.find(key, hint);
+        level_tree::place where;
+        std::uint32_t at = ladder.find(key, where);
         if (at == 0) {
             at = pool.acquire_level();
             node& fresh = pool[at];
             fresh.next = fresh.prev = at;
             fresh.level = {0, key, 0, side};
-            ladder.insert(key, at, hint);
+            ladder.insert(key, at, where);
         }
         node* const nodes = pool.data();
         node& level = nodes[at];

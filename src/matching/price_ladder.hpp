@@ -59,24 +59,24 @@ class price_ladder {
         return key >= high_ ? tree_.find(*pool_, key) : 0;
     }
 
-    /// The same. Sets `hint` for an insertion of this key that follows at once.
-    [[nodiscard]] std::uint32_t find(std::uint64_t key, std::uint32_t& hint) const noexcept {
+    /// The same. Sets `where` for an insertion of this key that follows at once.
+    [[nodiscard]] std::uint32_t find(std::uint64_t key, level_tree::place& where) const noexcept {
         if (in_window(key)) [[likely]]
             return levels_[position(key)];
-        return key >= high_ ? tree_.find(*pool_, key, hint) : 0;
+        return key >= high_ ? tree_.find(*pool_, key, where) : 0;
     }
 
     /// Adds a level; `key` is not present, `level` is not 0.
     ///
-    /// @param hint  Of `find`, or 0.
-    void insert(std::uint64_t key, std::uint32_t level, std::uint32_t hint = 0) noexcept {
+    /// @param where  Of `find`.
+    void insert(std::uint64_t key, std::uint32_t level, const level_tree::place& where = {}) noexcept {
         if (!in_window(key)) [[unlikely]] {
             if (best_level_ == 0) {
                 place_window(key);
             } else if (key < low_) {
                 lower_window(key);
             } else {
-                tree_.insert(*pool_, key, level, hint);
+                tree_.insert(*pool_, key, level, where);
                 grow_window();
                 return;
             }

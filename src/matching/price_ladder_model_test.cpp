@@ -29,7 +29,11 @@ TEST(level_tree_model, agrees_with_a_map_while_it_grows_and_shrinks) {
                 const std::uint64_t key = random.below(range);
                 if (model.contains(key)) continue;
                 const auto index = static_cast<std::uint32_t>(1 + random.below((1U << index_bits) - 2));
-                tree.insert(pool, key, index);
+                level_tree::place where;
+                if (random.below(2) == 0) {
+                    ASSERT_EQ(tree.find(pool, key, where), 0U);
+                }
+                tree.insert(pool, key, index, where);
                 model[key] = index;
                 keys.push_back(key);
             } else if (!keys.empty()) {

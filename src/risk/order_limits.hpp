@@ -107,17 +107,23 @@ class order_limits {
     const strategies& strategies_;
 };
 
+/// Makes the account's positions in the legs of a strategy, where necessary. False when they do not all fit.
+[[nodiscard, gnu::noinline]] inline bool acquire_legs(positions& held, const strategies& all,
+                                                      domain::account_id account, std::uint32_t book) noexcept {
+    for (const strategy_leg& leg : all.legs(book)) {
+        if (held.acquire(account.value, leg.book) == positions::none) return false;
+    }
+    return true;
+}
 /// The slot of the account's position in a book, and those in its legs, made now if necessary. `none` when they do not
 /// all fit.
-[[nodiscard]] inline std::uint32_t acquire_with_legs(positions& held, const strategies& all, domain::account_id account,
-                                                     std::uint32_t book) noexcept {
+[[nodiscard, gnu::always_inline]] inline std::uint32_t acquire_with_legs(positions& held, const strategies& all,
+                                                                         domain::account_id account,
+                                                                         std::uint32_t book) noexcept {
     const std::uint32_t own = held.acquire(account.value, book);
     if (!all.has_legs(book) || own == positions::none) [[likely]]
         return own;
-    for (const strategy_leg& leg : all.legs(book)) {
-        if (held.acquire(account.value, leg.book) == positions::none) return positions::none;
-    }
-    return own;
+    return acquire_legs(held, all, account, book) ? own : positions::none;
 }
 
 }  // namespace corro::risk

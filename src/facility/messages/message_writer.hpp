@@ -109,7 +109,9 @@ class message_writer {
                             domain::reject_reason reason, bool answers) noexcept;
     /// The requested amendment of an open order is done; its consequences for the book follow.
     void amended(std::uint32_t book, std::uint32_t slot, domain::price_ticks price, std::uint32_t open) noexcept {
-        answer(domain::event_kind::order_amended, book, slot, engine_.id_of(slot), price, open, true);
+        event_buffer::run out = buffer_.open(2);
+        answer(out, domain::event_kind::order_amended, book, slot, engine_.id_of(slot), price, open, true);
+        buffer_.close(out);
     }
     /// An operator's request is done.
     void request_done(domain::instrument_id instrument, domain::account_id account) noexcept;
@@ -179,35 +181,39 @@ class message_writer {
     // --- The engine's sink -------------------------------------------------------------------------------------------
 
     [[gnu::always_inline]] void rested(const matching::order_change& change) noexcept {
+        event_buffer::run out = buffer_.open(1 + messages_per_change);
         if (is_entering_) {
-            tell(domain::event_kind::order_entered, change.level.book, change.slot, change.order, change.level.price,
-                 change.open + change.hidden, domain::reject_reason::none, domain::event_flag::last_of_request);
+            tell(out, domain::event_kind::order_entered, change.level.book, change.slot, change.order,
+                 change.level.price, change.open + change.hidden, domain::reject_reason::none,
+                 domain::event_flag::last_of_request);
         }
         const order_record& r = orders_[change.slot];
         if ((r.flags & record_flag::counted) != 0) [[unlikely]]
             exposures_.add_order(r.account, r.position, r.side, change.open + change.hidden);
-        publish(domain::event_kind::order_added, change, 1);
+        publish(out, domain::event_kind::order_added, change, 1);
+        buffer_.close(out);
     }
 
     [[gnu::always_inline]] void removed(const matching::order_change& change, matching::removal cause) noexcept {
+        event_buffer::run out = buffer_.open(2 + messages_per_change);
         switch (cause) {
             case matching::removal::cancelled:
-                answer(domain::event_kind::order_cancelled, change.level.book, change.slot, change.order,
+                answer(out, domain::event_kind::order_cancelled, change.level.book, change.slot, change.order,
                        price_of(change), change.taken,
                        last_answer_slot_ == any_slot || last_answer_slot_ == change.slot);
                 break;
             case matching::removal::self_match_prevented:
-                tell(domain::event_kind::order_cancelled, change.level.book, change.slot, change.order,
+                tell(out, domain::event_kind::order_cancelled, change.level.book, change.slot, change.order,
                      change.level.price, change.taken, domain::reject_reason::self_match_prevented, 0);
                 break;
             case matching::removal::expelled:
-                tell(domain::event_kind::order_cancelled, change.level.book, change.slot, change.order,
+                tell(out, domain::event_kind::order_cancelled, change.level.book, change.slot, change.order,
                      price_of(change), change.taken, withdrawn_for_, 0);
                 break;
             case matching::removal::replaced: break;
             case matching::removal::withdrawn:
             case matching::removal::protected_quote:
-                tell(domain::event_kind::order_cancelled, change.level.book, change.slot, change.order,
+                tell(out, domain::event_kind::order_cancelled, change.level.book, change.slot, change.order,
                      change.level.price, change.taken,
                      cause == matching::removal::withdrawn ? domain::reject_reason::none
                                                            : domain::reject_reason::quote_protection,
@@ -217,7 +223,8 @@ class message_writer {
         const order_record& r = orders_[change.slot];
         if ((r.flags & record_flag::counted) != 0) [[unlikely]]
             exposures_.remove_order(r.account, r.position, r.side, change.taken);
-        if (!change.level.is_waiting) publish(domain::event_kind::order_deleted, change, -1);
+        if (!change.level.is_waiting) publish(out, domain::event_kind::order_deleted, change, -1);
+        buffer_.close(out);
         if (cause != matching::removal::replaced) orders_.remove(change.slot);
     }
 
@@ -232,7 +239,7 @@ class message_writer {
         if (change.change != 0) {
             publish(domain::event_kind::order_reduced, change, 0);
         } else if (changes_.is_watching()) {
-            changes_.note(change, 0);
+            note(change, 0);
         }
     }
 
@@ -291,9 +298,11 @@ class message_writer {
 
  private:
     static constexpr std::uint32_t any_slot = 0xffffffffU;
+    static constexpr std::size_t messages_per_change = 3;
     static constexpr std::size_t messages_per_fill = 10;
     static constexpr std::size_t messages_per_cross = 12;
-    static_assert(messages_per_fill <= event_buffer::run_max && messages_per_cross <= event_buffer::run_max);
+    static_assert(2 + messages_per_change <= event_buffer::run_max && messages_per_fill <= event_buffer::run_max &&
+                  messages_per_cross <= event_buffer::run_max);
 
     /// The mark of the event that answers a command, unless more quotes of the same request follow.
     [[nodiscard]] std::uint8_t answer_of_quote() const noexcept {
@@ -319,25 +328,34 @@ class message_writer {
     }
 
     /// Writes an event for the session that owns the order.
+    [[gnu::always_inline]] void tell(event_buffer::run& out, domain::event_kind kind, std::uint32_t book,
+                                     std::uint32_t slot, domain::order_id order, domain::price_ticks price,
+                                     std::uint32_t quantity, domain::reject_reason reason,
+                                     std::uint8_t flags) noexcept {
+        const order_record& r = orders_[slot];
+        out.write(scope_word(ids_[book], r.side), kind_word(kind, reason, flags),
+                  domain::private_order{order, r.client_order, price, domain::quantity_lots{quantity}, r.account,
+                                        r.session, r.session == command_->session ? command_->request() : 0});
+    }
     [[gnu::always_inline]] void tell(domain::event_kind kind, std::uint32_t book, std::uint32_t slot,
                                      domain::order_id order, domain::price_ticks price, std::uint32_t quantity,
                                      domain::reject_reason reason, std::uint8_t flags) noexcept {
-        const order_record& r = orders_[slot];
-        buffer_.write(scope_word(ids_[book], r.side), kind_word(kind, reason, flags),
-                      domain::private_order{order, r.client_order, price, domain::quantity_lots{quantity}, r.account,
-                                            r.session, r.session == command_->session ? command_->request() : 0});
+        event_buffer::run out = buffer_.open(1);
+        tell(out, kind, book, slot, order, price, quantity, reason, flags);
+        buffer_.close(out);
     }
     /// Writes an event for the owner of the order and, when another session of the account asked, one for that session.
-    [[gnu::always_inline]] void answer(domain::event_kind kind, std::uint32_t book, std::uint32_t slot,
-                                       domain::order_id order, domain::price_ticks price, std::uint32_t quantity,
-                                       bool is_last) noexcept {
+    [[gnu::always_inline]] void answer(event_buffer::run& out, domain::event_kind kind, std::uint32_t book,
+                                       std::uint32_t slot, domain::order_id order, domain::price_ticks price,
+                                       std::uint32_t quantity, bool is_last) noexcept {
         const order_record& r = orders_[slot];
         const bool is_owner = r.session == command_->session;
         const std::uint8_t flags = is_last ? domain::event_flag::last_of_request : std::uint8_t{0};
-        tell(kind, book, slot, order, price, quantity, domain::reject_reason::none, is_owner ? flags : std::uint8_t{0});
+        tell(out, kind, book, slot, order, price, quantity, domain::reject_reason::none,
+             is_owner ? flags : std::uint8_t{0});
         if (is_owner) [[likely]]
             return;
-        buffer_.append(kind, ids_[book], r.side, domain::reject_reason::none, flags).order = {
+        out.append(kind, ids_[book], r.side, domain::reject_reason::none, flags).order = {
             order,
             r.client_order,
             price,
@@ -346,14 +364,15 @@ class message_writer {
             command_->session,
             command_->request()};
     }
+    /// Takes a copy, so that a change that is not noted can stay in registers.
+    void note(matching::order_change change, int orders) noexcept { changes_.note(change, orders); }
     /// L3, L2 and, when the best level changed, L1.
-    [[gnu::always_inline]] void publish(domain::event_kind kind, const matching::order_change& change,
-                                        int orders) noexcept {
+    [[gnu::always_inline]] void publish(event_buffer::run& out, domain::event_kind kind,
+                                        const matching::order_change& change, int orders) noexcept {
         if (changes_.is_watching()) [[unlikely]]
-            changes_.note(change, orders);
+            note(change, orders);
         const matching::level_state& level = change.level;
         const std::uint64_t scope = scope_word(ids_[level.book], level.side);
-        event_buffer::run out = buffer_.open(3);
         out.write(scope, kind_word(kind),
                   domain::public_order{change.order,
                                        level.price,
@@ -362,6 +381,11 @@ class message_writer {
                                        {}});
         publish_level(out, scope, level);
         if (level.top_changed) out.write(scope, kind_word(domain::event_kind::top_of_book), top_of(level));
+    }
+    [[gnu::always_inline]] void publish(domain::event_kind kind, const matching::order_change& change,
+                                        int orders) noexcept {
+        event_buffer::run out = buffer_.open(messages_per_change);
+        publish(out, kind, change, orders);
         buffer_.close(out);
     }
     [[gnu::always_inline]] static void publish_level(event_buffer::run& out, std::uint64_t scope,

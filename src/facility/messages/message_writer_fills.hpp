@@ -71,7 +71,10 @@ namespace corro::facility {
     buffer_.close(out);
     if (strategies_.concerns(book)) [[unlikely]] {
         implied_.note(book);
-        if (has_legs) fill_legs(f, number, aggressor_side);
+        if (has_legs) {
+            const matching::fill copy = f;  // so that a fill without legs can stay in registers
+            fill_legs(copy, number, aggressor_side);
+        }
     }
     if (((aggressor.flags | resting.flags) & quote_mark) != 0) [[unlikely]]
         quotes_traded(aggressor, resting, f.quantity);

@@ -156,9 +156,16 @@ class order_directory {
             expiries_.add(slot, rare_[slot].expire_time);
         insert_client_order(slot, r);
         if (r.request == 0) return;
-        if (r.session.value >= requests_seen_.size() || r.request <= requests_seen_[r.session.value]) [[unlikely]]
-            release_request(r.session, r.request);
-        insert_request(slot, r);
+        if (r.session.value < requests_seen_.size()) [[likely]] {
+            std::uint32_t& seen = requests_seen_[r.session.value];
+            if (r.request > seen) [[likely]] {
+                by_request_.insert(r.session.value, r.request, slot);
+                seen = r.request;
+                return;
+            }
+        }
+        release_request(r.session, r.request);
+        by_request_.insert(r.session.value, r.request, slot);
     }
     [[gnu::always_inline]] void remove(std::uint32_t slot) noexcept {
         const order_record& r = records_[slot];
