@@ -29,6 +29,7 @@ struct market_options {
     std::string out;
     std::string at;
     std::string event;
+    std::string changed;
     std::string data;
     bool quiet = false;
 };
@@ -110,27 +111,50 @@ int compare(const market_options& options) {
     return 0;
 }
 
+/// The scenario with one more event at `--at`.
+market::scenario with_event(const market::scenario& original, const std::string& file, const market_options& options,
+                            const std::string& event) {
+    const std::string text = fmt::format("{}\n\n[[event]]\nat = \"{}\"\n{}\n", original.text, options.at, event);
+    market::scenario_files from;
+    from.data_folder = data_folder_of(options).string();
+    return market::parse_scenario(text, file, from);
+}
+
+/// When the event is that `changed` has and `original` has not.
+std::int64_t moment_of(const market::scenario& original, const market::scenario& changed) {
+    std::int64_t latest = 0;
+    for (const market::timeline_event& each : changed.events) {
+        const bool is_new = std::ranges::count(original.events, each.at_ns, &market::timeline_event::at_ns) <
+                            std::ranges::count(changed.events, each.at_ns, &market::timeline_event::at_ns);
+        if (is_new) latest = each.at_ns;
+    }
+    return latest;
+}
+
 int fork_run(const market_options& options) {
     const std::filesystem::path before = options.file;
     const market::scenario original = load_scenario(before / "scenario.toml", data_folder_of(options));
     const run_result known = read_result(before / "result.json");
-    const std::string changed_text = options.event.empty() ? original.text
-                                                           : fmt::format("{}\n\n[[event]]\nat = \"{}\"\n{}\n",
-                                                                         original.text, options.at, options.event);
-    market::scenario_files from;
-    from.data_folder = data_folder_of(options).string();
-    const market::scenario changed = market::parse_scenario(changed_text, (before / "scenario.toml").string(), from);
+    const bool is_changed = !options.event.empty() || !options.changed.empty();
+    if (!options.event.empty() && !options.changed.empty()) {
+        throw std::runtime_error("--scenario: expected without --event; put the event into the file");
+    }
+    const std::string file = (before / "scenario.toml").string();
+    market::scenario changed = original;
+    std::int64_t at_ns = original.duration_ns;
+    if (!options.changed.empty()) {
+        changed = load_scenario(options.changed, data_folder_of(options));
+        // Any event has a moment; this one is not executed.
+        at_ns = moment_of(original, with_event(original, file, options, "kind = \"phase\"\nphase = \"continuous\""));
+    } else if (!options.event.empty()) {
+        changed = with_event(original, file, options, options.event);
+        at_ns = moment_of(original, changed);
+    }
+    if (changed.sample_ns != original.sample_ns) {
+        throw std::runtime_error("--scenario: expected the market.sample of the run");
+    }
     const std::string folder = options.out.empty() ? options.file + "-fork" : options.out;
     // The new run repeats the old one up to the moment: both have the same digests on the way.
-    const auto at_ns = options.event.empty() ? original.duration_ns : [&] {
-        std::int64_t latest = 0;
-        for (const market::timeline_event& each : changed.events) {
-            const bool is_new = std::ranges::count(original.events, each.at_ns, &market::timeline_event::at_ns) <
-                                std::ranges::count(changed.events, each.at_ns, &market::timeline_event::at_ns);
-            if (is_new) latest = each.at_ns;
-        }
-        return latest;
-    }();
     const std::vector<std::uint64_t> before_change = read_digests(before / "digests.csv");
     run_result result;
     const double seconds = seconds_of([&] { result = run_into(changed, known.seed, folder, !options.quiet); });
@@ -142,7 +166,7 @@ int fork_run(const market_options& options) {
         throw std::runtime_error("the change has effects before its moment, or another version wrote the run");
     }
     print_run(changed, result, seconds);
-    if (options.event.empty() && (result.digest != known.digest || result.state_hash != known.state_hash)) {
+    if (!is_changed && (result.digest != known.digest || result.state_hash != known.state_hash)) {
         fmt::print(stderr, "corro market: the unchanged fork differs from {}: written by another version?\n",
                    options.file);
         return 1;
@@ -216,6 +240,11 @@ int main(int argc, char** argv) {
     forking.add_option("run", options->file, "The folder of a run").required().existing_directory();
     forking.add_option("--at", options->at, "The moment, such as \"30s\"");
     forking.add_option("--event", options->event, "The change: the keys of an [[event]], such as 'kind = \"withdraw\"'")
+        .needs("--at");
+    forking
+        .add_option("--scenario", options->changed,
+                    "The change: another scenario, which does the same up to the moment, such as one with a breaker")
+        .existing_file()
         .needs("--at");
     forking.add_option("--out", options->out, "The folder of the new run (default: the old one's with -fork)");
     forking.add_flag("--quiet", options->quiet, "Show no progress");

@@ -85,6 +85,12 @@ class Market(unittest.TestCase):
         self.run_ok("fork", out, "--at", "10s", "--event", 'kind = "withdraw"\ngroup = "makers"', "--out", self.here / "gone")
         changed = json.loads((self.here / "gone" / "result.json").read_text())
         self.assertNotEqual(changed["digest"], known["digest"])
+        other = self.here / "other.toml"
+        other.write_text(self.scenario.read_text() + '\n[[event]]\nat = "10s"\nkind = "withdraw"\ngroup = "makers"\n')
+        self.run_ok("fork", out, "--at", "10s", "--scenario", other, "--out", self.here / "file")
+        self.assertEqual(json.loads((self.here / "file" / "result.json").read_text())["digest"], changed["digest"])
+        refused = corro_market("fork", out, "--at", "12s", "--scenario", other, "--out", self.here / "late")
+        self.assertIn("has effects before its moment", refused.stderr)
         early = corro_market("fork", out, "--at", "10s", "--event", 'kind = "withdraw"\ngroup = "makers"\n[[event]]\n'
                              'at = "3s"\nkind = "withdraw"\ngroup = "makers"', "--out", self.here / "early")
         self.assertEqual(early.returncode, 1)

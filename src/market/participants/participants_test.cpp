@@ -51,7 +51,7 @@ TEST(oracle, has_the_moments_of_heston_s_process) {
     how.variance_reversion_per_second = 0.5;
     how.variance_volatility = 0.6;
     how.variance_correlation = -0.7;
-    how.step_ns = 10'000'000;
+    how.step_ns = 50'000'000;
     oracle one(how, 7, "heston");
     // Changes of a fifth of a second: the variance hardly moves within one.
     constexpr int count = 400'000;
