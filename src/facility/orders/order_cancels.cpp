@@ -47,14 +47,23 @@ void order_cancels::cancel_orders(const command& c) noexcept {
     const bool covers_orders = (wanted.flags & domain::cancel_flag::quotes_only) == 0;
     const std::uint8_t spared =
         (wanted.flags & domain::cancel_flag::all_but_staying) != 0 ? domain::order_flag::stays : std::uint8_t{0};
-    const auto is_covered = [&](std::uint32_t slot, std::uint32_t at) {
-        return (orders_[slot].flags & spared) == 0 &&
-               ((orders_[slot].flags & quote_mark) != 0 ? covers_quotes : covers_orders) &&
-               (book == instrument_table::none || at == book) &&
+    // An order is covered if these flags of it have this value, and, unless the whole account is meant, by its terms.
+    const std::uint8_t marks_wanted = covers_orders ? std::uint8_t{0} : quote_mark;
+    const std::uint8_t marks_read =
+        covers_quotes && covers_orders ? spared : static_cast<std::uint8_t>(spared | quote_mark);
+    const bool covers_all_terms = book == instrument_table::none && wanted.product.value == 0 &&
+                                  wanted.sides == domain::cancel_sides::both &&
+                                  wanted.scope == domain::cancel_scope::account;
+    const auto is_covered_by_terms = [&](std::uint32_t slot, std::uint32_t at) {
+        return (book == instrument_table::none || at == book) &&
                (wanted.product.value == 0 || instruments_[at].product == wanted.product) &&
                (wanted.sides == domain::cancel_sides::both ||
                 (wanted.sides == domain::cancel_sides::buy) == (orders_[slot].side == side::buy)) &&
                (wanted.scope == domain::cancel_scope::account || orders_[slot].session == c.session);
+    };
+    const auto is_covered = [&](std::uint32_t slot, std::uint32_t at) {
+        return (orders_[slot].flags & marks_read) == marks_wanted &&
+               (covers_all_terms || is_covered_by_terms(slot, at));
     };
     const std::uint32_t last = engine_.newest_order_of(account.value, is_covered);
     if (last == matching::engine::none) {
