@@ -13,5 +13,6 @@ void raise_if_interrupted();
 void bind_markets(nanobind::module_& m);
 /// Adds what agents in Python need.
 void bind_agents(nanobind::class_<market>& to);
+void bind_makers(nanobind::module_& m);
 
 }  // namespace corro::python

@@ -220,6 +220,17 @@ void bind_journal(nb::module_& m) {
             },
             nb::arg("kind"), nb::arg("value"), nb::arg("instrument"), nb::arg("depth"), nb::arg("with_orders"))
         .def(
+            "to_lobster",
+            [](journal& self, const std::string& directory, const std::string& instrument, std::uint32_t depth,
+               const std::string& from, std::int64_t from_value, const std::string& to, std::int64_t to_value) {
+                const when begin = when_of(from, from_value);
+                const when end = when_of(to, to_value);
+                const nb::gil_scoped_release others_run;
+                return self.to_lobster(directory, instrument, depth, begin, end, raise_if_interrupted);
+            },
+            nb::arg("directory"), nb::arg("instrument"), nb::arg("depth"), nb::arg("from"), nb::arg("from_value"), nb::arg("to"),
+            nb::arg("to_value"))
+        .def(
             "make_index",
             [](journal& self, std::uint64_t interval) {
                 index_facts made;
@@ -280,4 +291,5 @@ NB_MODULE(_corro, m) {
     bind_journal(m);
     bind_recorded(m);
     bind_markets(m);
+    bind_makers(m);
 }

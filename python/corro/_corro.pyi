@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
 import numpy.typing as npt
 
 version: str
@@ -90,6 +91,9 @@ class Journal:
     def book_at(
         self, kind: str, value: int, instrument: str, depth: int, with_orders: bool
     ) -> BookFacts: ...
+    def to_lobster(
+        self, directory: str, instrument: str, depth: int, from_: str, from_value: int, to: str, to_value: int, /
+    ) -> int: ...
     def make_index(self, interval: int) -> tuple[int, int, int, int]: ...
 
 def read_dbn(path: str, instrument: int | None) -> Columns: ...
@@ -193,6 +197,42 @@ class Market:
     def seat_position(self, seat: int, instrument: str, /) -> int: ...
     def seat_cash(self, seat: int, instrument: str, /) -> float: ...
     def seat_quote(self, seat: int, instrument: str, /) -> tuple[int, float, float, int, int, float, int]: ...
+
+class Makers:
+    def __init__(
+        self, of: Market, seat: int, rules: Sequence[tuple[str, int, int, int, float]], interval_ns: int
+    ) -> None: ...
+    def act(self, action: npt.NDArray[Any]) -> None: ...
+    def reward(self) -> float: ...
+    def observe(self) -> npt.NDArray[np.float32]: ...
+    def facts(self, index: int) -> dict[str, Any]: ...
+    def step(self, action: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float32], float, bool]: ...
+
+class MarketBatch:
+    def __init__(
+        self,
+        text: str,
+        file: str,
+        beside: str,
+        rules: Sequence[tuple[str, int, int, int, float]],
+        interval_ns: int,
+        count: int,
+        threads: int,
+    ) -> None: ...
+    def advance(
+        self,
+        turns: npt.NDArray[np.uint8],
+        seeds: npt.NDArray[np.uint64],
+        actions: npt.NDArray[np.float64],
+        observations: npt.NDArray[np.float32],
+        rewards: npt.NDArray[np.float64],
+        is_over: npt.NDArray[np.uint8],
+        position: npt.NDArray[np.int64],
+        value: npt.NDArray[np.float64],
+        middle: npt.NDArray[np.float64],
+        /,
+    ) -> None: ...
+    def totals(self, index: int) -> MarketTotals: ...
 
 def compare_metrics(
     series: Sequence[tuple[str, Sequence[float], Sequence[float]]],

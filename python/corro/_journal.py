@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import operator
 import os
 from dataclasses import dataclass
@@ -286,6 +287,101 @@ class Journal:
 
         return Books(self.levels(instrument, start=start, end=end), instrument)
 
+    def to_lobster(
+        self,
+        folder: str | os.PathLike[str],
+        instrument: str | None = None,
+        *,
+        depth: SupportsIndex = 10,
+        start: Time | None = None,
+        end: Time | None = None,
+    ) -> list[Path]:
+        """Writes order flow as LOBSTER sells it: a message file and an orderbook file for each instrument and day.
+
+        `corro.lobster` and `corro.lobster_book` read them again.
+
+        Parameters
+        ----------
+        folder
+            Is made if it is missing.
+        instrument
+            Only this one.
+        depth
+            Levels of each side in the orderbook file.
+        start, end
+            As for `orders`.
+
+        Returns
+        -------
+        list of Path
+            The files.
+        """
+        place = _folder(folder)
+        begin, finish = _range_of(start, end, None, None)
+        levels = depth_argument(depth)
+        self._native.to_lobster(str(place), instrument_argument(instrument), levels, *begin, *finish)
+        return sorted(place.glob("*_message_*.csv")) + sorted(place.glob("*_orderbook_*.csv"))
+
+    def to_parquet(
+        self, folder: str | os.PathLike[str], instrument: str | None = None, *, every: SupportsIndex = 50_000
+    ) -> list[Path]:
+        """Writes ``orders.parquet``, ``trades.parquet``, ``levels.parquet`` and ``quotes.parquet``, compressed by zstd.
+
+        A row group has what happened in `every` commands. With the distance of `make_index`, that is from one snapshot to the
+        next, so that who reads a range reads few groups. Needs pyarrow.
+
+        Parameters
+        ----------
+        folder
+            Is made if it is missing; older files of these names are replaced.
+        instrument
+            Only rows of this one.
+        every
+            Commands in a row group.
+
+        Returns
+        -------
+        list of Path
+            The files.
+        """
+        interval = _interval(every)
+        parquet = _needed_parquet()
+        place = _folder(folder)
+        made = []
+        for name, frame in zip(("orders", "trades", "levels", "quotes"), self.read(instrument), strict=True):
+            table, sequences = frame.to_arrow(), frame["sequence"]
+            last = int(sequences[-1]) if len(frame) else 0
+            cuts = np.searchsorted(sequences, np.arange(interval, last + interval, interval), side="right")
+            file = place / f"{name}.parquet"
+            with parquet.ParquetWriter(file, table.schema, compression="zstd") as writer:
+                begin = 0
+                for cut in (int(each) for each in np.unique(cuts)):
+                    if cut > begin:
+                        writer.write_table(table.slice(begin, cut - begin), row_group_size=cut - begin)
+                    begin = cut
+            made.append(file)
+        return made
+
+    def duckdb(self, instrument: str | None = None) -> Any:
+        """A connection of DuckDB in memory with the tables orders, trades, levels and quotes. Needs duckdb.
+
+        >>> corro.journal("runs/calm").duckdb().sql("select instrument, avg(price) from trades group by all")
+
+        Parameters
+        ----------
+        instrument
+            Only rows of this one.
+        """
+        try:
+            library = importlib.import_module("duckdb")
+        except ImportError as e:
+            raise ImportError("duckdb needs DuckDB: pip install duckdb") from e
+        connection = library.connect()
+        for name, frame in zip(("orders", "trades", "levels", "quotes"), self.read(instrument), strict=True):
+            connection.execute(f"create table {name} as select * from frame")
+            del frame
+        return connection
+
     def make_index(self, every: SupportsIndex = 50_000) -> Index:
         """Writes snapshots beside the journal, one for every `every` commands, so that `book_at` is fast.
 
@@ -298,12 +394,7 @@ class Journal:
             Commands between two snapshots, from 100 on. Loading a snapshot takes time in proportion to the open orders, so
             that some ten thousand commands are a sensible distance.
         """
-        try:
-            interval = operator.index(every)
-        except TypeError:
-            raise TypeError(f"every={every!r}: give a number of commands, such as 50_000") from None
-        if not 100 <= interval <= 1_000_000_000:
-            raise ValueError(f"every={interval}: from 100 to 1,000,000,000 commands between two snapshots")
+        interval = _interval(every)
         return Index(*self._native.make_index(interval))
 
     def __repr__(self) -> str:
@@ -425,6 +516,31 @@ def instrument_argument(name: str | None) -> str:
     if not name:
         raise ValueError('instrument="": give the name of an instrument, or leave it out')
     return name
+
+
+def _folder(folder: str | os.PathLike[str]) -> Path:
+    place = Path(os.fspath(folder))
+    if place.exists() and not place.is_dir():
+        raise NotADirectoryError(f"{place} is a file; give a folder for the files")
+    place.mkdir(parents=True, exist_ok=True)
+    return place
+
+
+def _interval(every: SupportsIndex) -> int:
+    try:
+        interval = operator.index(every)
+    except TypeError:
+        raise TypeError(f"every={every!r}: give a number of commands, such as 50_000") from None
+    if not 100 <= interval <= 1_000_000_000:
+        raise ValueError(f"every={interval}: from 100 to 1,000,000,000 commands between two snapshots")
+    return interval
+
+
+def _needed_parquet() -> Any:
+    try:
+        return importlib.import_module("pyarrow.parquet")
+    except ImportError as e:
+        raise ImportError("to_parquet needs pyarrow: pip install pyarrow") from e
 
 
 def depth_argument(depth: SupportsIndex | None) -> int:

@@ -7,28 +7,47 @@
 
 `MarketMaking` quotes both sides, `Execution` works a large order, `OptionQuoting` quotes several instruments, such as the
 options of a chain. `corro.zoo` has markets with several learners.
+
+The makers also come as vectors, which step many markets at a time in native code, on all processors:
+
+>>> envs = gymnasium.make_vec("corro/MarketMaking-v0", 64, scenario="config/markets/calm.toml", beside="makers")
+>>> observations, infos = envs.reset(seed=1)
+>>> observations, rewards, terminations, truncations, infos = envs.step(envs.action_space.sample())
 """
 
 from __future__ import annotations
 
-from typing import Any, SupportsFloat
+import os
+from collections.abc import Sequence
+from typing import Any, SupportsFloat, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
+from corro import _corro
 from corro._arguments import Duration, count_argument, duration_ns
-from corro._maker import MAKER_SIZE, Maker, MakerRules, rules_of
-from corro._market import Market, ScenarioLike, scenario
+from corro._maker import MAKER_SIZE, MakerRules, numbers, rules_of
+from corro._market import Market, Scenario, ScenarioLike, scenario
 from corro._seat import Seat
 
 try:
     import gymnasium
     from gymnasium import spaces
+    from gymnasium.utils import seeding
+    from gymnasium.vector import AutoresetMode, VectorEnv
+    from gymnasium.vector.utils import batch_space
 except ImportError as e:
     raise ImportError("corro.envs needs Gymnasium: pip install gymnasium") from e
 
 Observation = npt.NDArray[np.float32]
 Action = npt.NDArray[np.float32]
+
+
+def _interval(interval: Duration) -> int:
+    made = duration_ns("interval", interval)
+    if made == 0:
+        raise ValueError(f"interval={interval!r}: a step needs time; give a duration above 0")
+    return made
 
 
 class _OnMarket(gymnasium.Env[Observation, Action]):
@@ -37,9 +56,7 @@ class _OnMarket(gymnasium.Env[Observation, Action]):
     def __init__(self, source: ScenarioLike, beside: str | None, interval: Duration) -> None:
         self._scenario = scenario(source)
         self._beside = beside
-        self._interval = duration_ns("interval", interval)
-        if self._interval == 0:
-            raise ValueError(f"interval={interval!r}: a step needs time; give a duration above 0")
+        self._interval = _interval(interval)
         self._duration = int(self._scenario.duration.astype(np.int64))
         self._market: Market | None = None
 
@@ -79,7 +96,41 @@ class _OnMarket(gymnasium.Env[Observation, Action]):
         return max(0.0, 1 - self.market._native.now_ns() / self._duration)
 
 
-class MarketMaking(_OnMarket):
+class _Quoting(_OnMarket):
+    """One seat quotes some instruments."""
+
+    def __init__(self, source: ScenarioLike, beside: str | None, interval: Duration) -> None:
+        super().__init__(source, beside, interval)
+        self._all: list[MakerRules] = []
+        self._makers: _corro.Makers
+
+    def _quote(self, rules: list[MakerRules]) -> None:
+        self._all = rules
+        self.observation_space = spaces.Box(-1.0, 1.0, (MAKER_SIZE * len(rules),), np.float32)
+        self.action_space = spaces.Box(-1.0, 1.0, (2 * len(rules),), np.float32)
+
+    def _begin(self, seat: Seat) -> Observation:
+        self._makers = _corro.Makers(seat._native, seat._index, [each.native for each in self._all], self._interval)
+        return self._makers.observe()
+
+    def _info(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def step(self, action: Action) -> tuple[Observation, SupportsFloat, bool, bool, dict[str, Any]]:
+        """Quotes, and lets the interval pass.
+
+        Parameters
+        ----------
+        action
+            For each instrument two numbers from -1 to 1: the distances of bid and ask from the middle.
+        """
+        if self._market is None:
+            raise RuntimeError("call reset first: it makes the market")
+        observation, reward, is_over = self._makers.step(numbers(action))
+        return observation, reward, is_over, False, self._info()
+
+
+class MarketMaking(_Quoting):
     """Quotes both sides of one instrument, in steps of the market's time.
 
     At each step the quotes of the step before are cancelled, and new ones are sent at the distances from the middle that
@@ -134,30 +185,10 @@ class MarketMaking(_OnMarket):
         risk_aversion: float = 0.1,
     ) -> None:
         super().__init__(scenario, beside, interval)
-        self._rules = MakerRules(
-            rules_of(self._scenario, instrument), lots, distance_ticks, position_lots, risk_aversion
-        )
-        self.observation_space = spaces.Box(-1.0, 1.0, (MAKER_SIZE,), np.float32)
-        self.action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
-        self._maker: Maker
+        self._quote(_one(self._scenario, instrument, lots, distance_ticks, position_lots, risk_aversion))
 
-    def _begin(self, seat: Seat) -> Observation:
-        self._maker = Maker(seat, self._rules)
-        return self._maker.observe(self._left())
-
-    def step(self, action: Action) -> tuple[Observation, SupportsFloat, bool, bool, dict[str, Any]]:
-        """Quotes, and lets the interval pass.
-
-        Parameters
-        ----------
-        action
-            Two numbers from -1 to 1: the distances of bid and ask from the middle.
-        """
-        market = self.market
-        self._maker.act(action)
-        self._pass_time()
-        reward = self._maker.reward()
-        return self._maker.observe(self._left()), reward, market.is_over, False, self._maker.info
+    def _info(self) -> dict[str, Any]:
+        return self._makers.facts(0)
 
 
 class Execution(_OnMarket):
@@ -297,7 +328,7 @@ class Execution(_OnMarket):
         return np.clip(np.array(values, dtype=np.float32), -1, 1)
 
 
-class OptionQuoting(_OnMarket):
+class OptionQuoting(_Quoting):
     """Quotes both sides of several instruments from one seat: the options of a chain, or any others.
 
     Parameters
@@ -337,44 +368,252 @@ class OptionQuoting(_OnMarket):
         risk_aversion: float = 0.1,
     ) -> None:
         super().__init__(scenario, beside, interval)
-        if instruments is None:
-            instruments = [each.name for each in self._scenario.instruments if each.kind == "option"]
-        if not instruments or isinstance(instruments, str):
-            raise ValueError("instruments: give names; the scenario has no options that could be taken")
-        self._all = [
-            MakerRules(rules_of(self._scenario, each), lots, distance_ticks, position_lots, risk_aversion)
-            for each in instruments
-        ]
-        count = len(self._all)
-        self.observation_space = spaces.Box(-1.0, 1.0, (MAKER_SIZE * count,), np.float32)
-        self.action_space = spaces.Box(-1.0, 1.0, (2 * count,), np.float32)
-        self._makers: list[Maker] = []
+        self._quote(_several(self._scenario, instruments, lots, distance_ticks, position_lots, risk_aversion))
 
-    def _begin(self, seat: Seat) -> Observation:
-        self._makers = [Maker(seat, each) for each in self._all]
-        return self._observe()
+    def _info(self) -> dict[str, Any]:
+        return {each.instrument.name: self._makers.facts(place) for place, each in enumerate(self._all)}
 
-    def step(self, action: Action) -> tuple[Observation, SupportsFloat, bool, bool, dict[str, Any]]:
-        """Quotes all instruments, and lets the interval pass.
+
+def _one(
+    what: Scenario, instrument: str | None, lots: int, distance_ticks: int, position_lots: int, risk_aversion: float
+) -> list[MakerRules]:
+    return [MakerRules(rules_of(what, instrument), lots, distance_ticks, position_lots, risk_aversion)]
+
+
+def _several(
+    what: Scenario, instruments: list[str] | None, lots: int, distance_ticks: int, position_lots: int, risk_aversion: float
+) -> list[MakerRules]:
+    if instruments is None:
+        instruments = [each.name for each in what.instruments if each.kind == "option"]
+    if not instruments or isinstance(instruments, str):
+        raise ValueError("instruments: give names; the scenario has no options that could be taken")
+    return [MakerRules(rules_of(what, each), lots, distance_ticks, position_lots, risk_aversion) for each in instruments]
+
+
+class _Vector(VectorEnv[Observation, Action, npt.NDArray[Any]]):
+    """Many markets, each with a maker, that step at a time."""
+
+    def __init__(
+        self,
+        num_envs: SupportsIndex,
+        source: Scenario,
+        beside: str | None,
+        interval: Duration,
+        rules: list[MakerRules],
+        autoreset_mode: AutoresetMode | str,
+        threads: SupportsIndex | None,
+    ) -> None:
+        self.num_envs = count_argument("num_envs", num_envs)
+        self._rules, self._mode = rules, AutoresetMode(autoreset_mode)
+        self.metadata = {"render_modes": [], "autoreset_mode": self._mode}
+        self.single_observation_space = spaces.Box(-1.0, 1.0, (MAKER_SIZE * len(rules),), np.float32)
+        self.single_action_space = spaces.Box(-1.0, 1.0, (2 * len(rules),), np.float32)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        workers = len(os.sched_getaffinity(0)) if threads is None else count_argument("threads", threads)
+        natives = [each.native for each in rules]
+        self._native = _corro.MarketBatch(
+            source.text, source.file, beside or "", natives, _interval(interval), self.num_envs, workers
+        )
+        self._generators = [seeding.np_random(None)[0] for _ in range(self.num_envs)]
+        shape = (self.num_envs, len(rules))
+        self._observations = np.zeros((self.num_envs, MAKER_SIZE * len(rules)), np.float32)
+        self._is_over = np.zeros(self.num_envs, np.uint8)
+        self._facts: dict[str, npt.NDArray[Any]] = {
+            "position": np.zeros(shape, np.int64), "value_ticks": np.zeros(shape), "middle": np.zeros(shape),
+        }  # fmt: skip
+        self._still = np.zeros((self.num_envs, 2 * len(rules)))
+        self._has_begun = np.zeros(self.num_envs, np.bool_)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begins other markets.
 
         Parameters
         ----------
-        action
-            For each instrument two numbers from -1 to 1.
+        seed
+            One for each environment; or a number, for the first one, and the next numbers for the others.
+        options
+            ``{"reset_mask": array}``: only these environments.
         """
-        pairs = np.asarray(action).reshape(-1, 2)
-        for maker, pair in zip(self._makers, pairs, strict=True):
-            maker.act(pair)
-        self._pass_time()
-        reward = sum(each.reward() for each in self._makers)
-        info = {each.rules.instrument.name: each.info for each in self._makers}
-        return self._observe(), reward, self.market.is_over, False, info
+        seeds = [seed] * self.num_envs if seed is None else [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else seed
+        if len(seeds) != self.num_envs:
+            raise ValueError(f"seed: {len(seeds)} seeds; give one for each of the {self.num_envs} environments, or a number")
+        chosen = np.ones(self.num_envs, np.bool_) if options is None else options.get("reset_mask", np.ones(self.num_envs, np.bool_))
+        if not isinstance(chosen, np.ndarray) or chosen.dtype != np.bool_ or chosen.shape != (self.num_envs,) or not chosen.any():
+            raise ValueError(f'options["reset_mask"]={chosen!r}: give an array of {self.num_envs} flags, of which one at least is set')
+        for place in np.flatnonzero(chosen).tolist():
+            given = seeds[place]
+            if given is not None:
+                self._generators[place] = seeding.np_random(given)[0]
+        market_seeds = self._seeds(chosen)
+        self._advance(np.where(chosen, np.uint8(2), np.uint8(0)), market_seeds, self._still)
+        self._has_begun |= chosen
+        return self._observations.copy(), {"seed": market_seeds.astype(np.int64), "_seed": chosen.copy()}
 
-    def _observe(self) -> Observation:
-        left = self._left()
-        return np.concatenate([each.observe(left) for each in self._makers])
+    def step(
+        self, actions: Action
+    ) -> tuple[Observation, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
+        """All quote, and the interval passes in all markets.
+
+        Parameters
+        ----------
+        actions
+            A row for each environment.
+        """
+        if not self._has_begun.all():
+            raise RuntimeError("call reset first: it makes the markets")
+        given = np.ascontiguousarray(actions, dtype=np.float64)
+        if given.shape != self._still.shape:
+            raise ValueError(f"actions: give {self.num_envs} rows of {self._still.shape[1]} numbers; these have the shape {given.shape}")
+        was_over = self._is_over.view(np.bool_)
+        if not was_over.any():
+            rewards = self._advance(np.ones(self.num_envs, np.uint8), np.zeros(self.num_envs, np.uint64), given)
+            infos = self._infos(np.ones(self.num_envs, np.bool_))
+        elif self._mode == AutoresetMode.DISABLED:
+            raise RuntimeError("an episode is over: reset it with options={'reset_mask': terminations}")
+        else:  # an episode that is over begins again in this step
+            begins = was_over.copy()
+            market_seeds = self._seeds(begins)
+            rewards = self._advance(np.where(begins, np.uint8(2), np.uint8(1)), market_seeds, given)
+            infos = {"seed": market_seeds.astype(np.int64), "_seed": begins}
+            if not begins.all():
+                infos |= self._infos(~begins)
+        terminations = self._is_over.astype(np.bool_)
+        if self._mode == AutoresetMode.SAME_STEP and terminations.any():
+            infos = self._begin_at_once(terminations, infos)
+        return self._observations.copy(), rewards, terminations, np.zeros(self.num_envs, np.bool_), infos
+
+    def _begin_at_once(self, over: npt.NDArray[np.bool_], infos: dict[str, Any]) -> dict[str, Any]:
+        final = np.full(self.num_envs, None, dtype=object)
+        for place in np.flatnonzero(over):
+            final[place] = self._observations[place].copy()
+        ended = self._infos(over)
+        market_seeds = self._seeds(over)
+        self._advance(np.where(over, np.uint8(2), np.uint8(0)), market_seeds, self._still)
+        made: dict[str, Any] = {} if over.all() else self._infos(~over, infos)
+        return made | {
+            "final_obs": final, "_final_obs": over.copy(), "final_info": ended, "_final_info": over.copy(),
+            "seed": market_seeds.astype(np.int64), "_seed": over.copy(),
+        }  # fmt: skip
+
+    def _seeds(self, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
+        made = np.zeros(self.num_envs, np.uint64)
+        for place in np.flatnonzero(chosen):
+            made[place] = self._generators[place].integers(2**63)
+        return made
+
+    def _advance(
+        self, turns: npt.NDArray[np.uint8], seeds: npt.NDArray[np.uint64], actions: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
+        rewards = np.zeros(self.num_envs)
+        facts = self._facts
+        self._native.advance(
+            turns, seeds, actions, self._observations, rewards, self._is_over, facts["position"], facts["value_ticks"], facts["middle"]
+        )
+        return rewards
+
+    def _infos(self, which: npt.NDArray[np.bool_], before: dict[str, Any] | None = None) -> dict[str, Any]:
+        """What the makers have come to, of some markets; 0 for the others. Those of `before`, if it is given."""
+        raise NotImplementedError
+
+    def _infos_of(self, place: int, which: npt.NDArray[np.bool_], before: dict[str, Any] | None) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for name, values in self._facts.items():
+            made[name] = np.where(which, values[:, place] if before is None else before[name], values.dtype.type(0))
+            made[f"_{name}"] = which.copy()
+        return made
 
 
-gymnasium.register(id="corro/MarketMaking-v0", entry_point="corro.envs:MarketMaking")
+class MarketMakingVector(_Vector):
+    """Many `MarketMaking` environments that step at a time, in native code.
+
+    Their observations, rewards and infos are those of as many environments with the same seeds, as `gymnasium.vector.SyncVectorEnv`
+    puts them together. ``gymnasium.make_vec("corro/MarketMaking-v0", 64, scenario=...)`` makes one.
+
+    Parameters
+    ----------
+    num_envs
+        How many.
+    scenario, beside, instrument, interval, lots, distance_ticks, position_lots, risk_aversion
+        As for `MarketMaking`.
+    autoreset_mode
+        When an episode that is over begins again: with the next step (Gymnasium's default), with the same, or by ``reset``.
+    threads
+        That run the markets; one for each processor if left out. Results do not depend on it.
+    """
+
+    def __init__(
+        self,
+        num_envs: SupportsIndex = 1,
+        *,
+        scenario: ScenarioLike,
+        beside: str | None = None,
+        instrument: str | None = None,
+        interval: Duration = "1s",
+        lots: int = 1,
+        distance_ticks: int = 10,
+        position_lots: int = 20,
+        risk_aversion: float = 0.1,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        threads: SupportsIndex | None = None,
+    ) -> None:
+        what = _read(scenario)
+        rules = _one(what, instrument, lots, distance_ticks, position_lots, risk_aversion)
+        super().__init__(num_envs, what, beside, interval, rules, autoreset_mode, threads)
+
+    def _infos(self, which: npt.NDArray[np.bool_], before: dict[str, Any] | None = None) -> dict[str, Any]:
+        return self._infos_of(0, which, before)
+
+
+class OptionQuotingVector(_Vector):
+    """Many `OptionQuoting` environments that step at a time, in native code; see `MarketMakingVector`.
+
+    Parameters
+    ----------
+    num_envs, autoreset_mode, threads
+        As for `MarketMakingVector`.
+    scenario, instruments, beside, interval, lots, distance_ticks, position_lots, risk_aversion
+        As for `OptionQuoting`.
+    """
+
+    def __init__(
+        self,
+        num_envs: SupportsIndex = 1,
+        *,
+        scenario: ScenarioLike,
+        instruments: list[str] | None = None,
+        beside: str | None = None,
+        interval: Duration = "1s",
+        lots: int = 1,
+        distance_ticks: int = 10,
+        position_lots: int = 20,
+        risk_aversion: float = 0.1,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        threads: SupportsIndex | None = None,
+    ) -> None:
+        what = _read(scenario)
+        rules = _several(what, instruments, lots, distance_ticks, position_lots, risk_aversion)
+        super().__init__(num_envs, what, beside, interval, rules, autoreset_mode, threads)
+
+    def _infos(self, which: npt.NDArray[np.bool_], before: dict[str, Any] | None = None) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for place, each in enumerate(self._rules):
+            name = each.instrument.name
+            made[name] = self._infos_of(place, which, None if before is None else before[name])
+            made[f"_{name}"] = which.copy()
+        return made
+
+
+def _read(source: ScenarioLike) -> Scenario:
+    return scenario(source)
+
+
+gymnasium.register(
+    id="corro/MarketMaking-v0", entry_point="corro.envs:MarketMaking", vector_entry_point="corro.envs:MarketMakingVector"
+)
 gymnasium.register(id="corro/Execution-v0", entry_point="corro.envs:Execution")
-gymnasium.register(id="corro/OptionQuoting-v0", entry_point="corro.envs:OptionQuoting")
+gymnasium.register(
+    id="corro/OptionQuoting-v0", entry_point="corro.envs:OptionQuoting", vector_entry_point="corro.envs:OptionQuotingVector"
+)

@@ -7,12 +7,13 @@
 >>> observations, rewards, terminations, truncations, infos = env.step(actions)
 
 Each learner is a maker as in `corro.envs.MarketMaking`, with a seat of its own on the same market. In `parallel_env` all of
-them act, and an interval passes. In `env` they act one after the other at the same moment of the market, in the order of
-their names, and the interval passes after the last.
+them act, and an interval passes. In `env` each wakes at times of its own, looks, and acts at once; learners that wake at the
+same moment act in the order of their names. With one interval for all, that is the same market as `parallel_env`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ class _Makers:
         makers: int,
         beside: str | None,
         instrument: str | None,
-        interval: Duration,
+        interval: Duration | Sequence[Duration],
         lots: int,
         distance_ticks: int,
         position_lots: int,
@@ -51,13 +52,11 @@ class _Makers:
     ) -> None:
         self._scenario = scenario(source)
         self._beside = beside
-        self._interval = duration_ns("interval", interval)
-        if self._interval == 0:
-            raise ValueError(f"interval={interval!r}: a step needs time; give a duration above 0")
         self._rules = MakerRules(
             rules_of(self._scenario, instrument), lots, distance_ticks, position_lots, risk_aversion
         )
         self.names = [f"maker_{i}" for i in range(count_argument("makers", makers))]
+        self.intervals = _intervals(interval, self.names)
         self._duration = int(self._scenario.duration.astype(np.int64))
         self._random = seeding.np_random(None)[0]
         self.market: Market | None = None
@@ -72,19 +71,33 @@ class _Makers:
         self.market = Market(
             self._scenario, seed=market_seed, record=(), seats=dict.fromkeys(self.names, self._beside)
         )
-        self.pass_time()
+        self.run_to(min(self.intervals.values()))
         self.makers = {name: Maker(self.market.seat(name), self._rules) for name in self.names}
         return market_seed
 
-    def pass_time(self) -> bool:
+    def run_to(self, time: int) -> bool:
         """Whether the episode is over."""
         assert self.market is not None
-        self.market._native.run(self.market._native.now_ns() + self._interval)
-        return self.market.is_over
+        self.market._native.run(time)
+        return time >= self._duration
+
+    def pass_time(self) -> bool:
+        """Lets the one interval pass."""
+        assert self.market is not None
+        return self.run_to(self.market._native.now_ns() + self.intervals[self.names[0]])
 
     def observe(self, name: str) -> Observation:
-        assert self.market is not None
-        return self.makers[name].observe(max(0.0, 1 - self.market._native.now_ns() / self._duration))
+        return self.makers[name].observe()
+
+
+def _intervals(interval: Duration | Sequence[Duration], names: list[str]) -> dict[str, int]:
+    each: list[Any] = list(interval) if isinstance(interval, (list, tuple)) else [interval] * len(names)
+    if len(each) != len(names):
+        raise ValueError(f"interval: {len(each)} durations; give one for each of the {len(names)} makers, or one for all")
+    made = {name: duration_ns("interval", given) for name, given in zip(names, each, strict=True)}
+    if not all(made.values()):
+        raise ValueError(f"interval={interval!r}: a step needs time; give a duration above 0")
+    return made
 
 
 class MakersParallel(ParallelEnv[str, Observation, Action]):  # type: ignore[misc, unused-ignore]
@@ -180,11 +193,11 @@ class MakersInTurn(AECEnv[str, Observation, Action]):  # type: ignore[misc, unus
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos = {name: {"seed": market_seed} for name in self.agents}
-        self._turn = 0
-        self.agent_selection = self.agents[0]
+        self._wakes = dict(self._all.intervals)
+        self.agent_selection = self._next()
 
     def step(self, action: Action | None) -> None:
-        """The selected agent acts; after the last one the interval passes."""
+        """The selected agent acts; then the market runs to the moment at which the next one wakes."""
         name = self.agent_selection
         if self.terminations[name] or self.truncations[name]:
             self._was_dead_step(action)
@@ -193,16 +206,24 @@ class MakersInTurn(AECEnv[str, Observation, Action]):  # type: ignore[misc, unus
         assert action is not None
         self._all.makers[name].act(action)
         self._clear_rewards()
-        self._turn += 1
-        if self._turn == len(self.agents):
-            self._turn = 0
-            is_over = self._all.pass_time()
-            for each in self.agents:
+        now = self._wakes[name]
+        self._wakes[name] = now + self._all.intervals[name]
+        chosen = self._next()
+        if self._wakes[chosen] > now:
+            self._pass_time(self._wakes[chosen])
+        self.agent_selection = chosen
+        self._accumulate_rewards()
+
+    def _next(self) -> str:
+        return min(self.agents, key=lambda each: self._wakes[each])  # the first of those that wake together
+
+    def _pass_time(self, until: int) -> None:
+        is_over = self._all.run_to(until)
+        for each in self.agents:
+            if is_over or self._wakes[each] == until:
                 self.rewards[each] = self._all.makers[each].reward()
                 self.infos[each] = self._all.makers[each].info
-                self.terminations[each] = is_over
-        self.agent_selection = self.agents[self._turn]
-        self._accumulate_rewards()
+            self.terminations[each] = is_over
 
     def render(self) -> None:
         """Nothing is drawn; `market` has what there is to see."""
@@ -246,7 +267,7 @@ def raw_env(
     makers: int = 2,
     beside: str | None = None,
     instrument: str | None = None,
-    interval: Duration = "1s",
+    interval: Duration | Sequence[Duration] = "1s",
     lots: int = 1,
     distance_ticks: int = 10,
     position_lots: int = 20,
@@ -259,14 +280,14 @@ def raw_env(
 
 
 def env(scenario: ScenarioLike, **options: Any) -> Any:
-    """Makers that act one after the other, at the same moments of the market.
+    """Makers that act one after the other, each when it wakes.
 
     Parameters
     ----------
     scenario
         The market; its duration is that of an episode.
     options
-        As for `parallel_env`.
+        As for `parallel_env`. ``interval`` may also be a list with one for each maker: ``["1s", "250ms"]``.
     """
     return wrappers.OrderEnforcingWrapper(wrappers.ClipOutOfBoundsWrapper(raw_env(scenario, **options)))
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <mutex>
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include "history/limits.hpp"
@@ -156,6 +157,17 @@ struct journal::state {
         }
     }
     void go_to(history::timeline& past, history::moment at) { check(io::block_on(context, past.go_to(at))); }
+    /// Goes to just before a range. @return The instrument's id; 0 for an empty name. @throws argument_error
+    domain::instrument_id begin(history::timeline& past, when from, when to, const std::string& instrument) {
+        go_to(past, before(from));
+        if (instrument.empty()) return {};
+        if (const domain::instrument* const found = find_instrument(past.state(), instrument)) return found->id;
+        // It may have been defined later.
+        go_to(past, moment_of(to));
+        const domain::instrument_id id = instrument_of(past.state(), instrument).id;
+        go_to(past, before(from));
+        return id;
+    }
 
     journal_place place;
     node::configuration configuration;
@@ -180,18 +192,7 @@ const std::vector<instrument_facts>& journal::instruments() const noexcept {
 
 journal_frames journal::read(const journal_choice& what, const interruption& interrupted) {
     return state_->with(interrupted, [&](history::timeline& past) {
-        domain::instrument_id only{};
-        state_->go_to(past, before(what.from));
-        if (!what.instrument.empty()) {
-            if (const domain::instrument* const found = find_instrument(past.state(), what.instrument)) {
-                only = found->id;
-            } else {
-                // It may have been defined later.
-                state_->go_to(past, moment_of(what.to));
-                only = instrument_of(past.state(), what.instrument).id;
-                state_->go_to(past, before(what.from));
-            }
-        }
+        const domain::instrument_id only = state_->begin(past, what.from, what.to, what.instrument);
         frame_exporter rows(past.state().instruments(), only,
                             {.orders = what.orders, .trades = what.trades, .levels = what.levels});
         rows.begin(past.state());
@@ -211,6 +212,24 @@ book_facts journal::book_at(when at, const std::string& instrument, std::uint32_
     return state_->with(interrupted, [&](history::timeline& past) {
         state_->go_to(past, moment_of(at));
         return book_of(past.state(), instrument_of(past.state(), instrument), depth, with_orders);
+    });
+}
+
+std::uint64_t journal::to_lobster(const std::string& to_directory, const std::string& instrument, std::uint32_t depth, when from,
+                                  when to, const interruption& interrupted) {
+    return state_->with(interrupted, [&](history::timeline& past) {
+        try {
+            const domain::instrument_id only = state_->begin(past, from, to, instrument);
+            std::filesystem::create_directories(to_directory);
+            const auto files = history::make_lobster_exporter(to_directory, past.state().instruments(), only, depth);
+            files->begin(past.state());
+            check(io::block_on(state_->context, past.advance(moment_of(to), files.get(), files.get())));
+            if (!files->problem().empty()) throw data_error(files->problem());
+            files->finish();
+            return files->lines_count();
+        } catch (const std::system_error& e) {
+            throw data_error(e.what());
+        }
     });
 }
 

@@ -101,6 +101,9 @@ class journal {
     /// @throws as above
     [[nodiscard]] book_facts book_at(when at, const std::string& instrument, std::uint32_t depth, bool with_orders,
                                      const interruption& interrupted);
+    /// Writes LOBSTER's two files for each instrument and day into a directory, which is made. @return Lines. @throws as above
+    std::uint64_t to_lobster(const std::string& directory, const std::string& instrument, std::uint32_t depth, when from, when to,
+                             const interruption& interrupted);
     /// Adds the missing snapshots, so that books are near one. @throws as above
     index_facts make_index(std::uint64_t interval, const interruption& interrupted);
 

@@ -71,17 +71,23 @@ scenario_facts read_scenario(const std::string& text, const std::string& file) {
 market::market(const std::string& text, const std::string& file, std::uint64_t seed, recorded_tables recorded,
                const std::vector<seat_wish>& seats, const std::vector<trader_wish>& traders,
                const std::vector<crowd_wish>& crowds)
-    : state_(std::make_unique<state>(text, file, seed, recorded)) {
-    for (const seat_wish& each : seats) {
-        corro::market::agent& made = state_->add(each.name, each.beside, &listens);
-        made.keep_fills(true);
-        state_->seats.push_back(&made);
-    }
+    : state_(std::make_unique<state>(std::make_shared<corro::market::scenario>(parse_scenario(text, file)), seed, recorded, true)) {
+    add_seats(seats);
+    for (corro::market::agent* const each : state_->seats) each->keep_fills(true);
     state_->add_traders(traders);
     state_->add_crowds(crowds);
     state_->start();
 }
+market::market(std::shared_ptr<const corro::market::scenario> described, std::uint64_t seed, const std::vector<seat_wish>& seats)
+    : state_(std::make_unique<state>(std::move(described), seed, recorded_tables{}, false)) {
+    add_seats(seats);
+    state_->start();
+}
 market::~market() = default;
+
+void market::add_seats(const std::vector<seat_wish>& seats) {
+    for (const seat_wish& each : seats) state_->seats.push_back(&state_->add(each.name, each.beside, &listens));
+}
 
 /// While the world runs. What ends that early is a failure.
 struct market::running {
@@ -97,7 +103,7 @@ void market::run(std::int64_t until_ns, const interruption& interrupted) {
     if (state_->is_running) throw argument_error("the market runs already: an agent of it cannot run it");
     if (state_->has_failed) throw argument_error("an agent of this market has failed; make the market again");
     corro::market::market& world = *state_->world;
-    std::int64_t slice_ns = 1'000'000;
+    std::int64_t& slice_ns = state_->slice_ns;
     while (world.now_ns() < until_ns) {
         const auto begin = std::chrono::steady_clock::now();
         {

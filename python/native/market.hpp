@@ -18,6 +18,10 @@
 #include "native/frame.hpp"
 #include "native/journal.hpp"
 
+namespace corro::market {
+struct scenario;
+}
+
 namespace corro::python {
 
 /// What a scenario says of itself.
@@ -156,6 +160,8 @@ class market {
     market(const std::string& text, const std::string& file, std::uint64_t seed, recorded_tables recorded,
            const std::vector<seat_wish>& seats, const std::vector<trader_wish>& traders = {},
            const std::vector<crowd_wish>& crowds = {});
+    /// One of many runs of a scenario, which has no metrics and no tables. @throws argument_error
+    market(std::shared_ptr<const corro::market::scenario> described, std::uint64_t seed, const std::vector<seat_wish>& seats);
     ~market();
     market(const market&) = delete;
     market& operator=(const market&) = delete;
@@ -209,8 +215,10 @@ class market {
     std::uint64_t crowd_send(std::size_t crowd, const crowd_requests& requests);
 
  private:
+    friend class makers;
     struct state;
     struct running;
+    void add_seats(const std::vector<seat_wish>& seats);
     std::unique_ptr<state> state_;
 };
 

@@ -45,10 +45,10 @@ mk::behaviour belongs_to(mk::agent& me, crowd& all, std::size_t index, const std
 
 }  // namespace
 
-market::state::state(const std::string& text, const std::string& file, std::uint64_t seed, recorded_tables what)
-    : scenario(parse_scenario(text, file)), world(scenario.build(seed, false)), measured(world->options(), scenario.sample_ns) {
+market::state::state(std::shared_ptr<const mk::scenario> described, std::uint64_t seed, recorded_tables what, bool measures)
+    : scenario(std::move(described)), world(scenario->build(seed, false)), measured(world->options(), scenario->sample_ns) {
     for (std::size_t i = 0; i < world->agents_count(); ++i) names.insert(world->name_of(i));
-    world->observe_with(measured);
+    if (measures) world->observe_with(measured);
     if (what.orders || what.trades || what.levels || what.quotes) {
         recorder.emplace(world->options().instruments, what);
         world->observe_with(*recorder);
@@ -63,10 +63,10 @@ mk::agent& market::state::add(const std::string& name, const std::string& beside
         throw argument_error(fmt::format("\"{}\": an agent has this name; choose another", name));
     }
     if (!beside.empty()) {
-        const auto group = std::ranges::find(scenario.groups, beside, &mk::agent_group::name);
-        if (group == scenario.groups.end()) {
+        const auto group = std::ranges::find(scenario->groups, beside, &mk::agent_group::name);
+        if (group == scenario->groups.end()) {
             std::string known;
-            for (const mk::agent_group& each : scenario.groups) known += (known.empty() ? "" : ", ") + each.name;
+            for (const mk::agent_group& each : scenario->groups) known += (known.empty() ? "" : ", ") + each.name;
             throw argument_error(fmt::format("\"{}\": no group \"{}\" beside which it could be; there are: {}", name, beside, known));
         }
         who.way = group->way;

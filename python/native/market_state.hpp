@@ -79,7 +79,7 @@ struct crowd {
 
 struct market::state {
     /// @throws setup_error, argument_error
-    state(const std::string& text, const std::string& file, std::uint64_t seed, recorded_tables what);
+    state(std::shared_ptr<const corro::market::scenario> described, std::uint64_t seed, recorded_tables what, bool measures);
 
     /// @throws argument_error
     corro::market::agent& add(const std::string& name, const std::string& beside,
@@ -95,7 +95,7 @@ struct market::state {
     /// @throws argument_error
     [[nodiscard]] const domain::instrument& instrument(const std::string& name) const;
 
-    corro::market::scenario scenario;  ///< outlives the world, whose operator reads its events
+    std::shared_ptr<const corro::market::scenario> scenario;  ///< outlives the world, whose operator reads its events
     std::unique_ptr<corro::market::market> world;
     corro::market::market_metrics measured;
     std::optional<table_recorder> recorder;
@@ -104,6 +104,7 @@ struct market::state {
     std::vector<std::unique_ptr<crowd>> crowds;
     std::unique_ptr<outside> code;
     turns one_at_a_time;
+    std::int64_t slice_ns = 1'000'000;  ///< between two looks at signals; as long as the market's pace allows
     bool is_running = false;
     bool has_failed = false;
 };

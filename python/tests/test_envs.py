@@ -94,7 +94,7 @@ def test_the_options_of_a_scenario_are_quoted():
     for _ in range(3):
         seen, reward, is_over, _, info = env.step(np.full(2 * len(options), 0.5, dtype=np.float32))
     assert list(info) == options and not is_over and np.isfinite(reward)
-    quoted = {str(each) for each in env._makers[0].seat.orders["instrument"]}
+    quoted = {str(each) for each in env.market.seat("maker").orders["instrument"]}
     assert quoted and quoted <= set(options)
 
 
@@ -156,3 +156,78 @@ def test_a_wrong_argument_of_the_others_too(make_wrong, message):
 
     with pytest.raises(ValueError, match=message):
         make_wrong(corro.envs)
+
+
+def vector(count, mode, **options):
+    return gymnasium.make_vec("corro/MarketMaking-v0", count, scenario=small(duration="3s"), beside="makers", interval="500ms",
+                              autoreset_mode=mode, **options)
+
+
+def assert_same(one, other):
+    assert type(one) is type(other) and list(one) == list(other) if isinstance(one, dict) else True
+    if isinstance(one, dict):
+        for key in one:
+            assert_same(one[key], other[key])
+    elif one.dtype == object:
+        assert all((a is None) == (b is None) and (a is None or np.array_equal(a, b)) for a, b in zip(one, other, strict=True))
+    else:
+        assert one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_a_vector_steps_as_single_environments_do(mode):
+    import corro.envs
+    from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+    def make_one():
+        return corro.envs.MarketMaking(small(duration="3s"), beside="makers", interval="500ms")
+
+    singles = SyncVectorEnv([make_one] * 5, autoreset_mode=AutoresetMode(mode))
+    together = vector(5, mode, threads=3)
+    assert together.observation_space == singles.observation_space and together.action_space == singles.action_space
+    (seen, info), (expected, expected_info) = together.reset(seed=8), singles.reset(seed=8)
+    assert_same(seen, expected)
+    assert_same(info, expected_info)
+    generator = np.random.default_rng(1)
+    overs = 0
+    for _ in range(12):
+        actions = generator.uniform(-1, 1, (5, 2)).astype(np.float32)
+        got, wanted = together.step(actions), singles.step(actions)
+        for one, other in zip(got, wanted, strict=True):
+            assert_same({k: one[k] for k in sorted(one)} if isinstance(one, dict) else one,
+                        {k: other[k] for k in sorted(other)} if isinstance(other, dict) else other)
+        overs += got[2].sum()
+    assert overs >= 5, "episodes ended and began again"
+    assert together.unwrapped._native.totals(4).digest == int(singles.envs[4].market.result.digest, 16)
+
+
+def test_a_vector_resets_those_that_are_chosen_and_works_with_wrappers():
+    import corro.envs
+
+    envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(vector(3, "Disabled"))
+    envs.reset(seed=[1, 2, 3])
+    for _ in range(5):
+        seen, _, over, _, infos = envs.step(envs.action_space.sample())
+    assert over.all() and infos["episode"]["l"].tolist() == [5, 5, 5]
+    with pytest.raises(RuntimeError, match="reset_mask"):
+        envs.step(envs.action_space.sample())
+    plain = corro.envs.MarketMakingVector(2, scenario=small(duration="3s"), beside="makers")
+    first, _ = plain.reset(seed=[5, 6])
+    again, _ = plain.reset(seed=[5, 6], options={"reset_mask": np.array([True, False])})
+    assert np.array_equal(first, again)
+    several = corro.envs.OptionQuotingVector(2, scenario=small(duration="3s"), instruments=["ESZ6"], beside="makers")
+    assert np.array_equal(several.reset(seed=[5, 6])[0], first)
+    assert several.step(several.action_space.sample())[4]["ESZ6"]["position"].shape == (2,)
+
+
+@pytest.mark.parametrize("call, kind, message", [
+    (lambda e: e.step(np.zeros((2, 2))), RuntimeError, "call reset first"),
+    (lambda e: e.reset(seed=[1]), ValueError, "seed: 1 seeds; give one for each of the 2"),
+    (lambda e: e.reset(options={"reset_mask": [True, False]}), ValueError, "reset_mask"),
+    (lambda e: (e.reset(seed=1), e.step(np.zeros(3))), ValueError, "actions: give 2 rows of 2 numbers"),
+])
+def test_a_wrong_call_of_a_vector_is_answered_with_what_to_do(call, kind, message):
+    import corro.envs
+
+    with pytest.raises(kind, match=message):
+        call(corro.envs.MarketMakingVector(2, scenario=small(duration="2s"), beside="makers"))

@@ -231,3 +231,42 @@ def test_a_wrong_argument_is_answered_with_what_to_do(generated, wrong):
 def test_another_venues_journal_is_refused(generated, recorded_run):
     with pytest.raises(corro.DataError, match="venue"):
         corro.journal(generated, config=recorded_run / "venue.toml")
+
+
+def test_lobster_files_are_what_the_program_writes_and_the_readers_read(corro_program, generated, tmp_path):
+    call(corro_program, "export", "--config", DEMO, "--journal", generated, "--format", "lobster", "--depth", 5, "--instrument", "CLF7",
+         tmp_path / "program")
+    day = corro.journal(generated, config=DEMO)
+    files = day.to_lobster(tmp_path / "package", "CLF7", depth=5)
+    assert [each.name for each in files] == sorted(each.name for each in (tmp_path / "program").iterdir())
+    for each in files:
+        assert each.read_bytes() == (tmp_path / "program" / each.name).read_bytes()
+    messages, books = corro.lobster(files[0]), corro.lobster_book(files[1])
+    assert len(messages) == len(books) > 1000
+    with pytest.raises(ValueError, match='no instrument "NONE"'):
+        day.to_lobster(tmp_path / "package", "NONE")
+    with pytest.raises(NotADirectoryError, match="is a file; give a folder"):
+        day.to_lobster(files[0], "CLF7")
+
+
+def test_parquet_has_a_row_group_for_each_snapshot(generated, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    day = corro.journal(generated, config=DEMO)
+    files = day.to_parquet(tmp_path / "tables", every=1000)
+    assert [each.name for each in files] == ["orders.parquet", "trades.parquet", "levels.parquet", "quotes.parquet"]
+    for path, frame in zip(files, day.read(), strict=True):
+        file = parquet.ParquetFile(path)
+        assert file.read().equals(frame.to_arrow())
+        groups = [file.metadata.row_group(i).column(0) for i in range(file.metadata.num_row_groups)]
+        assert len(groups) > 5 and {each.compression for each in groups} == {"ZSTD"}
+        blocks = [((each.statistics.min - 1) // 1000, (each.statistics.max - 1) // 1000) for each in groups]
+        assert all(first == last for first, last in blocks) and len(set(blocks)) == len(blocks)
+
+
+def test_duckdb_has_the_tables(generated):
+    pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    day = corro.journal(generated, config=DEMO)
+    trades = day.trades("CLF7")
+    found = day.duckdb().sql("select count(*), sum(quantity), max(time) from trades where instrument = 'CLF7'").fetchall()[0]
+    assert found[:2] == (len(trades), trades["quantity"].sum())
+    assert np.datetime64(found[2].replace(tzinfo=None), "us") == trades["time"].max().astype("datetime64[us]")

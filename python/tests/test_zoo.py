@@ -57,9 +57,34 @@ def test_acting_in_turn_and_at_once_is_the_same_market():
 @pytest.mark.parametrize("wrong, message", [
     ({"makers": 0}, "makers=0"), ({"beside": "whales"}, 'no group "whales"'), ({"interval": 0}, "a step needs time"),
     ({"instrument": "NONE"}, 'no instrument "NONE"'), ({"lots": 0}, "lots=0"),
+    ({"interval": ["1s", "2s"]}, "2 durations; give one for each of the 3 makers"),
 ])
 def test_a_wrong_argument_is_answered_with_what_to_do(wrong, message):
     import corro.zoo
 
     with pytest.raises(ValueError, match=message):
         corro.zoo.parallel_env(short(), **options(**wrong)).reset(seed=1)
+
+
+def test_makers_in_turn_wake_at_times_of_their_own():
+    import corro.zoo
+
+    env = corro.zoo.raw_env(short(), **options(makers=2, interval=["500ms", "200ms"]))
+    env.reset(seed=7)
+    acted = {name: [] for name in env.possible_agents}
+    earned = dict.fromkeys(env.possible_agents, 0.0)
+    for name in env.agent_iter():
+        _, reward, is_over, _, _ = env.last()
+        earned[name] += reward
+        if not is_over:
+            acted[name].append(round(float(env.market.elapsed / np.timedelta64(1, "ms"))))
+        env.step(None if is_over else np.array([-0.9, -0.9], dtype=np.float32))
+    assert acted["maker_0"] == list(range(500, 6000, 500))
+    assert acted["maker_1"] == list(range(200, 6000, 200))
+    held = env.market.positions.to_numpy()
+    for name in env.possible_agents:
+        mine = held[held["agent"] == name][0]
+        info = env._all.makers[name].info
+        risk = earned[name] - info["value_ticks"]
+        assert -10 < risk <= 0, "rewards add up to the value, less the aversion to risk"
+        assert info["value_ticks"] == pytest.approx((mine["cash"] - mine["fees"] + mine["position"] * info["middle"]) / 0.25)
