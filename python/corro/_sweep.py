@@ -1,7 +1,8 @@
-"""Many runs, each in a process: sweeps over seeds, and comparisons of two designs."""
+"""Many runs, each in a process or a task of Ray: sweeps over seeds, and comparisons of two designs."""
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import pickle
@@ -26,6 +27,7 @@ Progress = Callable[[int, int], object]
 
 _WORKER = "from corro._worker import main; main()"
 _JOBS_MOST = 256
+_RUNNERS = ("processes", "ray")
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ def sweep(
     jobs: SupportsIndex | None = None,
     progress: Progress | None = None,
     folder: str | os.PathLike[str] | None = None,
+    runner: str = "processes",
 ) -> list[Result]:
     """Runs a scenario once for each seed, each in a process.
 
@@ -76,23 +79,26 @@ def sweep(
     until
         How far each runs; the scenario's duration if left out.
     jobs
-        Processes at a time; one for each processor if left out.
+        Runs at a time; one for each processor of this machine, or of Ray's cluster, if left out.
     progress
         Called after each run with how many are done, and how many there are.
     folder
         Keeps each result there as soon as it is known, so that the same call continues after an interruption, and more seeds
         cost only themselves. A folder belongs to one scenario, one `until` and one version.
+    runner
+        ``"processes"`` of this machine; or ``"ray"``: each run is a task of Ray (``pip install corro[ray]``), on the cluster
+        to which ``ray.init`` has connected, else on this machine. The package is needed on all nodes.
 
     Returns
     -------
     list of Result
-        In the order of the seeds, whatever the number of processes.
+        In the order of the seeds, whatever runs them.
     """
-    what, chosen, processes = scenario(source), _seeds(seeds, 1), _jobs(jobs)
+    what, chosen, run_all = scenario(source), _seeds(seeds, 1), _runner(runner, jobs)
     if folder is None:
-        return _run_all([(what, seed) for seed in chosen], until, processes, progress)
+        return run_all([(what, seed) for seed in chosen], until, progress, None)
     with _Kept(Path(folder), what, until) as kept:
-        return _run_missing(what, chosen, until, processes, progress, kept)
+        return _run_missing(what, chosen, until, progress, kept, run_all)
 
 
 def compare(
@@ -104,6 +110,7 @@ def compare(
     jobs: SupportsIndex | None = None,
     progress: Progress | None = None,
     folder: str | os.PathLike[str] | None = None,
+    runner: str = "processes",
 ) -> Comparison:
     """In which metrics two designs differ: pairs of runs with the same seed, as ``corro market compare`` does it.
 
@@ -113,7 +120,7 @@ def compare(
         TOML files, dictionaries, or `Scenario` objects.
     seeds
         Two at least; more find smaller differences.
-    until, jobs, progress, folder
+    until, jobs, progress, folder, runner
         As for `sweep`; the folder gets one of each design, `a` and `b`.
 
     Examples
@@ -124,15 +131,15 @@ def compare(
     """
     first, second = scenario(a), scenario(b)
     chosen = _seeds(seeds, 2)
-    processes = _jobs(jobs)
+    run_all = _runner(runner, jobs)
     if folder is None:
         runs = [(which, seed) for which in (first, second) for seed in chosen]
-        results = _run_all(runs, until, processes, progress)
+        results = run_all(runs, until, progress, None)
     else:
         results = []
         for which, name in ((first, "a"), (second, "b")):
             with _Kept(Path(folder) / name, which, until) as kept:
-                results += _run_missing(which, chosen, until, processes, progress, kept)
+                results += _run_missing(which, chosen, until, progress, kept, run_all)
     of_a, of_b = results[: len(chosen)], results[len(chosen) :]
     names = [name for name in of_a[0].metrics if all(name in each.metrics for each in results)]
     rows = _corro.compare_metrics(
@@ -191,14 +198,19 @@ class _Kept:
         self.known[result.seed] = result
 
 
+_Runs = Callable[
+    [list[tuple[Scenario, int]], "Duration | None", "Progress | None", "Callable[[Result], None] | None"], list[Result]
+]
+
+
 def _run_missing(
-    what: Scenario, seeds: list[int], until: Duration | None, jobs: int, progress: Progress | None, kept: _Kept
+    what: Scenario, seeds: list[int], until: Duration | None, progress: Progress | None, kept: _Kept, run_all: _Runs
 ) -> list[Result]:
     missing = [seed for seed in seeds if seed not in kept.known]
     before = len(seeds) - len(missing)
     shifted = None if progress is None else lambda done, count: progress(before + done, before + count)
     if missing:
-        _run_all([(what, seed) for seed in missing], until, jobs, shifted, kept.add)
+        run_all([(what, seed) for seed in missing], until, shifted, kept.add)
     return [kept.known[seed] for seed in seeds]
 
 
@@ -213,12 +225,23 @@ def _seeds(seeds: Iterable[SupportsIndex], least: int) -> list[int]:
     return chosen
 
 
-def _jobs(jobs: SupportsIndex | None) -> int:
+def _runner(runner: str, jobs: SupportsIndex | None) -> _Runs:
+    if runner not in _RUNNERS:
+        raise ValueError(f"runner={runner!r}: {' or '.join(map(repr, _RUNNERS))}")
+    most = _jobs(jobs)
+    if runner == "ray":
+        from corro._ray import run_all
+
+        return functools.partial(run_all, most)
+    return functools.partial(_run_all, len(os.sched_getaffinity(0)) if most is None else most)
+
+
+def _jobs(jobs: SupportsIndex | None) -> int | None:
     if jobs is None:
-        return len(os.sched_getaffinity(0))
+        return None
     number = seed_argument("jobs", jobs)
     if not 1 <= number <= _JOBS_MOST:
-        raise ValueError(f"jobs={number}: from 1 to {_JOBS_MOST} processes at a time")
+        raise ValueError(f"jobs={number}: from 1 to {_JOBS_MOST} runs at a time")
     return number
 
 
@@ -262,11 +285,11 @@ class _Worker:
 
 
 def _run_all(
+    jobs: int,
     runs: list[tuple[Scenario, int]],
     until: Duration | None,
-    jobs: int,
     progress: Progress | None,
-    keep: Callable[[Result], None] | None = None,
+    keep: Callable[[Result], None] | None,
 ) -> list[Result]:
     until_ns = None if until is None else duration_ns("until", until)
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()

@@ -9,7 +9,13 @@ import sys
 
 import numpy as np
 
-from corro._market import Market, Scenario
+from corro._market import Market, Result, Scenario
+
+
+def run_one(text: str, file: str, seed: int, until_ns: int | None) -> Result:
+    """The result of one market."""
+    market = Market(Scenario(text, file), seed=seed, record=())
+    return market.run(None if until_ns is None else np.timedelta64(until_ns, "ns"))
 
 
 def main() -> None:

@@ -339,3 +339,23 @@ def test_a_comparison_in_a_folder_is_the_same(tmp_path):
     kept = corro.compare(small(), variant, seeds=[1, 2], until="1s", jobs=1, folder=tmp_path)
     assert (kept.a, kept.b, kept.metrics) == (expected.a, expected.b, expected.metrics)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a", "b"]
+
+
+def test_a_sweep_by_ray_is_that_of_processes(tmp_path):
+    ray = pytest.importorskip("ray", reason="Ray is not installed (pip install corro[ray])")
+    told = []
+    try:
+        got = corro.sweep(small(), [3, 1, 2], until="2s", jobs=2, runner="ray", progress=lambda done, of: told.append((done, of)),
+                          folder=tmp_path)
+    finally:
+        ray.shutdown()
+    assert got == corro.sweep(small(), [3, 1, 2], until="2s", jobs=2) and told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_a_sweep_names_what_it_needs(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    monkeypatch.delitem(sys.modules, "corro._ray", raising=False)
+    with pytest.raises(ImportError, match=r"pip install corro\[ray\]"):
+        corro.sweep(small(), [1], runner="ray")
+    with pytest.raises(ValueError, match="runner='threads': 'processes' or 'ray'"):
+        corro.compare(small(), small(), runner="threads")
