@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +59,7 @@ async def coroutine(me: corro.Agent) -> None:
             me.sell(None, 1, price, time_in_force="ioc")
 
 
-def measure(agents: dict[str, object], seconds: float) -> tuple[float, str]:
+def measure(agents: dict[str, Any], seconds: float) -> tuple[float, str]:
     """Actions a second of processor time, and how many."""
     market = corro.Market(scenario([]), seed=1, record=(), agents=agents)
     market.run(0.1)
@@ -77,7 +78,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--agents", type=int, default=1000)
     chosen = parser.parse_args()
-    rows = {
+    rows: dict[str, tuple[dict[str, Any], float]] = {
         f"arrays, {chosen.agents:,} agents a batch": ({"crowd": corro.Crowd(act, chosen.agents, "10ms", beside=None)}, 2e6),
         f"arrays, {chosen.agents:,} agents a batch, with latency": ({"crowd": corro.Crowd(act, chosen.agents, "10ms", beside="start")}, 2e6),
         "one call an action, 100 agents": ({"me": corro.Agents(call, count=100, beside="start")}, 200e3),

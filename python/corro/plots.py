@@ -53,6 +53,8 @@ def heatmap(
         May be left out if there is only one.
     columns, rows
         Pieces of time, and of price; a piece shows the quantity at its end.
+    axes
+        Where it is drawn; new ones if left out.
     """
     chosen = _of_instrument(levels, instrument)
     if not len(chosen["time"]):

@@ -13,7 +13,7 @@ FILES = {"es.mbo.dbn": "mini.v3.mbo.dbn", "es.definition.dbn": "mini.definition.
 
 
 def test_the_page_shows_what_happens(corro_program, recorded_run, tmp_path, monkeypatch):
-    for library in ("polars", "pyarrow", "pandas", "matplotlib", "gymnasium", "pettingzoo"):
+    for library in ("polars", "pyarrow", "pandas", "duckdb", "matplotlib", "gymnasium", "pettingzoo"):
         pytest.importorskip(library)
     monkeypatch.chdir(tmp_path)
     shutil.copytree(recorded_run, tmp_path / "runs" / "calm")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import ROOT
 
 import corro
 
@@ -43,7 +44,7 @@ def act(batch: corro.Batch) -> corro.Actions:
 market = corro.Market("calm.toml", agents={
     "maker": maker, "calls": calls, "makers": corro.Agents(maker, count=3, lots=2), "crowd": corro.Crowd(act, 10, "1s")})
 halted: corro.Market = market.fork({"kind": "phase", "phase": "halted"})
-results: list[corro.Result] = corro.sweep("calm.toml", range(3), folder="runs/kept")
+results: list[corro.Result] = corro.sweep("calm.toml", range(3), folder="runs/kept", runner="ray")
 '''
 WRONG = '''
 import corro
@@ -53,16 +54,18 @@ corro.dbn(3)
 '''
 
 
-def checked(folder: pathlib.Path, text: str) -> subprocess.CompletedProcess[str]:
+def checked(folder: pathlib.Path, text: str, *others: pathlib.Path) -> subprocess.CompletedProcess[str]:
     (folder / "use.py").write_text(text)
     package = pathlib.Path(corro.__file__).parent
-    return subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", folder / "cache", package, folder / "use.py"],
+    return subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", folder / "cache", package, folder / "use.py", *others],
                           text=True, capture_output=True, cwd=folder, timeout=300)
 
 
 def test_package_and_users_are_typed(tmp_path):
     pytest.importorskip("mypy")
-    done = checked(tmp_path, USE)
+    scripts = [*(ROOT / "python" / "examples").glob("*.py"), *(ROOT / "python" / "bench").glob("*.py")]
+    assert len(scripts) >= 3
+    done = checked(tmp_path, USE, *scripts)
     assert done.returncode == 0, done.stdout
 
 

@@ -8,6 +8,10 @@ corro_precompiled(corro_python_tests QUICK_TEST)
 gtest_discover_tests(corro_python_tests TEST_PREFIX "python/" DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
   PROPERTIES TIMEOUT 300)
 
+add_test(NAME python/the_reference_names_what_is_not_described COMMAND "${CORRO_PYTHON}" "${PROJECT_SOURCE_DIR}/tools/python_reference" --self-test)
+add_test(NAME python/everything_public_is_described
+  COMMAND "${CORRO_PYTHON}" "${PROJECT_SOURCE_DIR}/tools/python_reference" "${PROJECT_BINARY_DIR}/python/reference")
+
 # A module that is built with a sanitizer does not load into a Python without it.
 if(NOT CORRO_SANITIZE AND NOT CORRO_COVERAGE)
   add_test(NAME python/the_package_passes_its_tests
