@@ -1,5 +1,6 @@
 #include "api/account.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "client/session_errors.hpp"
@@ -150,6 +151,8 @@ account::pending_request* account::pending_of(const domain::event& event) noexce
         case event_kind::order_rejected:
         case event_kind::order_status:
         case event_kind::request_done: number = event.order.request; break;
+        case event_kind::quote_entered: number = event.quote.request; break;
+        case event_kind::protection_changed: number = event.protection.request; break;
         case event_kind::order_executed:
             for (const auto& [own, each] : pending_) {
                 if (each->name.value != 0 && each->name == event.execution.client_order) return each;
@@ -157,8 +160,7 @@ account::pending_request* account::pending_of(const domain::event& event) noexce
             return nullptr;
         case event_kind::trade_capture:
             for (const auto& [own, each] : pending_) {
-                const bool enters = each->name.value != 0 && each->result.order.value != 0;
-                if (enters && each->result.order == event.capture.order) return each;
+                if (std::ranges::find(each->filled, event.capture.order) != each->filled.end()) return each;
             }
             return nullptr;
         default: return nullptr;
@@ -173,12 +175,22 @@ void account::correlate(const domain::event& event, const own_change& change) {
     outcome& result = p->result;
     switch (event.kind) {
         case event_kind::order_rejected:
+            if (p->has_quotes) {
+                result.quotes.push_back(quote_result{event.instrument, event.reason, 0, 0});
+                break;
+            }
             result.what = outcome::kind::refused;
             result.reason = event.reason;
             break;
+        case event_kind::quote_entered:
+            result.quotes.push_back(quote_result{event.instrument, domain::reject_reason::none,
+                                                 event.quote.bid_quantity.value, event.quote.ask_quantity.value});
+            break;
+        case event_kind::protection_changed: break;
         case event_kind::order_executed:
             ++p->fills_count;
             result.order = event.execution.order;
+            if (std::ranges::find(p->filled, result.order) == p->filled.end()) p->filled.push_back(result.order);
             break;
         case event_kind::trade_capture:
             ++p->captures_count;
@@ -195,12 +207,13 @@ void account::correlate(const domain::event& event, const own_change& change) {
     if (p->is_answered && p->captures_count >= p->fills_count) p->done.set();
 }
 
-io::task<outcome> account::send_and_wait(domain::command what, domain::client_order_id name) {
+/// @param request  Its number; 0 when it was not sent.
+io::task<outcome> account::wait_for(std::uint32_t request, domain::client_order_id name, bool has_quotes) {
     pending_request waiting;
-    if (!is_on_ || pending_.size() >= requests_waiting_max) co_return waiting.result;
-    waiting.number = session_->send(what);
-    if (waiting.number == 0) co_return waiting.result;
+    if (request == 0) co_return waiting.result;
+    waiting.number = request;
     waiting.name = name;
+    waiting.has_quotes = has_quotes;
     waiting.result.what = outcome::kind::timed_out;
     const registered here(*this, waiting);
     to_write_.set();
@@ -208,16 +221,37 @@ io::task<outcome> account::send_and_wait(domain::command what, domain::client_or
     co_return std::move(waiting.result);
 }
 
+io::task<outcome> account::send_and_wait(domain::command what, domain::client_order_id name) {
+    const bool may_send = is_on_ && pending_.size() < requests_waiting_max;
+    const std::uint32_t request = may_send ? session_->send(what) : 0;
+    co_return co_await wait_for(request, name, false);
+}
+
+io::task<outcome> account::quote(std::vector<domain::command> quotes, order_mark mark) {
+    mark.is_quote = true;
+    const domain::client_order_id name = next_name(mark);
+    for (domain::command& each : quotes) each.client_order = name;
+    const bool may_send = is_on_ && pending_.size() < requests_waiting_max;
+    const std::uint32_t request = may_send ? session_->send_mass_quote(quotes) : 0;
+    co_return co_await wait_for(request, name, true);
+}
+
 io::task<outcome> account::request(domain::command what) {
     co_return co_await send_and_wait(what, domain::client_order_id());
 }
 
-io::task<outcome> account::enter(domain::command order, order_mark mark) {
+domain::client_order_id account::next_name(order_mark mark) {
+    domain::client_order_id name;
     do {
         last_counter_ = last_counter_ + 1 == label_counter_end ? 1 : last_counter_ + 1;
         mark.counter = last_counter_;
-        order.client_order = id_of(mark);
-    } while (orders_.uses(order.client_order));
+        name = id_of(mark);
+    } while (orders_.uses(name));
+    return name;
+}
+
+io::task<outcome> account::enter(domain::command order, order_mark mark) {
+    order.client_order = next_name(mark);
     const bool is_market = order.order_terms().type == domain::order_type::market;
     orders_.announce(order.client_order, is_market ? domain::no_price : order.enter_order().price,
                      order.enter_order().quantity.value);
@@ -231,7 +265,22 @@ void account::cancel_all_of(const std::vector<domain::order_id>& orders) {
     to_write_.set();
 }
 
+void account::withdraw_quotes(const std::vector<domain::instrument_id>& in) {
+    to_withdraw_.insert(to_withdraw_.end(), in.begin(), in.end());
+    to_write_.set();
+}
+
 void account::queue_cancels() noexcept {
+    while (!to_withdraw_.empty()) {
+        domain::command c;
+        c.kind = domain::command_kind::cancel_orders;
+        c.payload.cancel_orders = domain::cancel_orders();
+        c.cancel_orders().scope = domain::cancel_scope::session;
+        c.cancel_orders().flags = domain::cancel_flag::quotes_too | domain::cancel_flag::quotes_only;
+        c.instrument = to_withdraw_.back();
+        if (session_->send(c) == 0) return;
+        to_withdraw_.pop_back();
+    }
     while (!to_cancel_.empty()) {
         const own_order* const one = orders_.find(to_cancel_.back());
         if (one != nullptr && one->state == own_state::open) {

@@ -40,6 +40,14 @@ struct api_key {
     std::uint32_t session_number = 1;  ///< of the account's session that only the API uses
 };
 
+/// The answer to one quote of a request.
+struct quote_result {
+    domain::instrument_id instrument;
+    domain::reject_reason reason = domain::reject_reason::none;  ///< none: it stands
+    std::uint32_t bid_lots = 0;                                  ///< open
+    std::uint32_t ask_lots = 0;
+};
+
 /// The result of a request to the venue.
 struct outcome {
     outcome() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
@@ -54,7 +62,8 @@ struct outcome {
     domain::reject_reason reason = domain::reject_reason::none;
     domain::order_id order;
     std::uint32_t cancelled_count = 0;
-    std::vector<own_trade> trades;  ///< of an order that traded at once
+    std::vector<own_trade> trades;     ///< of an order that traded at once
+    std::vector<quote_result> quotes;  ///< of a request with quotes, in their order
 };
 
 /// Who is told of changes.
@@ -90,9 +99,13 @@ class account {
     /// @suspend Until the answer, at most `request_timeout`. @cancel Gives up waiting; the request stays sent.
     [[nodiscard]] io::task<outcome> enter(domain::command order, order_mark mark);
     [[nodiscard]] io::task<outcome> request(domain::command what);
+    /// The same for 1 to wire::mass_quote_max quotes in different instruments, with one client order id.
+    [[nodiscard]] io::task<outcome> quote(std::vector<domain::command> quotes, order_mark mark);
     /// Cancels those that are open, and does not wait. While the session is off they wait: the venue has then cancelled
     /// what was not to stay.
     void cancel_all_of(const std::vector<domain::order_id>& orders);
+    /// Withdraws the session's quotes in these instruments in the same way.
+    void withdraw_quotes(const std::vector<domain::instrument_id>& in);
 
     [[nodiscard]] bool is_on() const noexcept { return is_on_; }
     /// Whether it has ever been on: without that, nothing is known of its orders.
@@ -112,6 +125,8 @@ class account {
         std::uint32_t number = 0;
         domain::client_order_id name;  ///< of the order that it enters; 0 for none
         outcome result;
+        bool has_quotes = false;
+        std::vector<domain::order_id> filled;  ///< orders of it that have traded
         std::uint32_t fills_count = 0;
         std::uint32_t captures_count = 0;
         bool is_answered = false;
@@ -127,7 +142,9 @@ class account {
     void ask_open_orders(domain::order_id behind) noexcept;
     void correlate(const domain::event& event, const own_change& change);
     [[nodiscard]] pending_request* pending_of(const domain::event& event) noexcept;
+    [[nodiscard]] io::task<outcome> wait_for(std::uint32_t request, domain::client_order_id name, bool has_quotes);
     [[nodiscard]] io::task<outcome> send_and_wait(domain::command what, domain::client_order_id name);
+    [[nodiscard]] domain::client_order_id next_name(order_mark mark);
 
     io::context* context_;
     client::venue_endpoint venue_;
@@ -137,6 +154,7 @@ class account {
     std::map<std::uint32_t, pending_request*> pending_;
     std::vector<account_listener*> listeners_;
     std::vector<domain::order_id> to_cancel_;
+    std::vector<domain::instrument_id> to_withdraw_;
     io::auto_event to_write_;
     io::manual_event closed_;
     std::uint32_t last_counter_ = 0;

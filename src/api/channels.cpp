@@ -9,7 +9,8 @@
 namespace corro::api {
 namespace {
 
-constexpr std::array kind_names{std::string_view("book"), std::string_view("trades"), std::string_view("ticker")};
+constexpr std::array kind_names{std::string_view("book"), std::string_view("trades"), std::string_view("ticker"),
+                                std::string_view("orders")};
 constexpr std::array interval_names{std::string_view("raw"), std::string_view("100ms"), std::string_view("agg2")};
 
 template <class Enum, std::size_t Size>
@@ -47,6 +48,10 @@ void write_change(json_writer& out, const market& of, domain::side side, std::in
 
 constexpr std::int64_t ns_per_ms = 1'000'000;
 
+bool has_orders_channel(const market& of) noexcept {
+    return of.orders.orders_count() <= orders_per_snapshot_max;
+}
+
 }  // namespace
 
 std::optional<channel_name> parse_channel(std::string_view text) noexcept {
@@ -71,20 +76,28 @@ channels::channels_of_market* channels::at(const market& where) noexcept {
 
 bool channels::exists(std::string_view name) const noexcept {
     const auto parts = parse_channel(name);
-    return parts && markets_->find(parts->instrument) != nullptr;
+    const market* const of = parts ? markets_->find(parts->instrument) : nullptr;
+    return of != nullptr && (parts->kind != channel_kind::orders || has_orders_channel(*of));
+}
+
+std::uint32_t channels::snapshot_cost(std::string_view name) const noexcept {
+    const auto parts = parse_channel(name);
+    const market* const of = parts ? markets_->find(parts->instrument) : nullptr;
+    if (of == nullptr || parts->kind != channel_kind::orders) return 0;
+    return static_cast<std::uint32_t>(of->orders.orders_count() / orders_per_credit);
 }
 
 channels::channel* channels::make(std::string_view text) {
     if (const auto found = channels_.find(text); found != channels_.end()) return found->second.get();
     const auto name = parse_channel(text);
     const market* const of = name ? markets_->find(name->instrument) : nullptr;
-    if (of == nullptr) return nullptr;
+    if (of == nullptr || !exists(text)) return nullptr;
     auto made = std::make_unique<channel>();
     made->name = text;
     made->kind = name->kind;
     made->interval = name->interval;
     made->instrument = of->terms.id;
-    made->change_id = of->last_change;
+    made->change_id = made->kind == channel_kind::orders ? of->last_order_change : of->last_change;
     if (made->kind == channel_kind::book) made->published = of->levels;
     channel* const one = made.get();
     by_market_[of->terms.id.value][static_cast<std::size_t>(one->kind)][static_cast<std::size_t>(one->interval)] = one;
@@ -104,43 +117,78 @@ bool channels::subscribe(std::string_view name, subscriber& who) {
     channel* const one = make(name);
     if (one == nullptr) return false;
     if (has(*one, who)) return true;
+    // The others get first what waits, so that the book of the snapshot is theirs.
+    if (one->kind == channel_kind::orders && !is_within_command_)
+        publish_orders(*one, *markets_->find(one->instrument));
+    of_subscriber_[&who].emplace(one, one->subscriptions.size());
     one->subscriptions.push_back(subscription{&who, false});
-    if (one->kind == channel_kind::book) send_snapshot(*one, who);
-    if (one->kind == channel_kind::ticker) {
-        who.take(ticker_message(*one));
-        ++messages_count_;
-    }
+    subscription& made = one->subscriptions.back();
+    made.lags = one->kind != channel_kind::trades && who.waiting_bytes() > waiting_bytes_slow;
+    greet(*one, made);
+    if (made.lags) note_laggards(*one);
     return true;
+}
+
+/// Sends the state that the others have, unless the subscriber must wait for it.
+void channels::greet(channel& one, subscription& to) {
+    // In the middle of a command the orders are not consistent.
+    if (one.kind == channel_kind::orders && is_within_command_) to.lags = true;
+    if (to.lags) return;
+    switch (one.kind) {
+        case channel_kind::book: send_snapshot(one, *to.who); break;
+        case channel_kind::orders: send_orders(one, *to.who); break;
+        case channel_kind::ticker:
+            to.who->take(ticker_message(one));
+            ++messages_count_;
+            break;
+        case channel_kind::trades: break;
+    }
+}
+
+void channels::note_laggards(channel& one) {
+    if (std::exchange(one.has_laggards, true)) return;
+    with_laggards_.push_back(&one);
+    pending(channel_interval::short_).set();
 }
 
 bool channels::unsubscribe(std::string_view name, subscriber& who) {
     const auto found = channels_.find(name);
-    if (found == channels_.end()) return false;
-    channel& one = *found->second;
-    const std::size_t removed = std::erase_if(one.subscriptions, [&](const subscription& s) { return s.who == &who; });
-    if (one.subscriptions.empty()) remove(one);
-    return removed != 0;
+    if (found == channels_.end() || !has(*found->second, who)) return false;
+    const auto mine = of_subscriber_.find(&who);
+    const auto place = mine->second.find(found->second.get());
+    take_out(*place->first, place->second);
+    mine->second.erase(place);
+    if (mine->second.empty()) of_subscriber_.erase(mine);
+    return true;
 }
 
-void channels::leave(subscriber& who) {
-    for (const std::string& name : names_of(who)) unsubscribe(name, who);
-}
-
-std::vector<std::string> channels::names_of(const subscriber& who) const {
-    std::vector<std::string> names;
-    for (const auto& [name, one] : channels_) {
-        if (has(*one, who)) names.push_back(name);
+/// Removes a subscription from its channel; the last one takes its place.
+void channels::take_out(channel& from, std::size_t position) {
+    subscription& last = from.subscriptions.back();
+    if (position + 1 != from.subscriptions.size()) {
+        of_subscriber_[last.who][&from] = position;
+        from.subscriptions[position] = last;
     }
-    return names;
+    from.subscriptions.pop_back();
+    if (from.subscriptions.empty()) remove(from);
 }
 
-bool channels::has(const channel& one, const subscriber& who) noexcept {
-    return std::ranges::any_of(one.subscriptions, [&](const subscription& s) { return s.who == &who; });
+void channels::leave(const subscriber& who) {
+    const auto found = of_subscriber_.find(&who);
+    if (found == of_subscriber_.end()) return;
+    const places mine = std::move(found->second);
+    of_subscriber_.erase(found);
+    for (const auto& [one, position] : mine) take_out(*one, position);
+}
+
+bool channels::has(channel& one, const subscriber& who) const noexcept {
+    const auto found = of_subscriber_.find(&who);
+    return found != of_subscriber_.end() && found->second.contains(&one);
 }
 
 std::size_t channels::count_of(const subscriber& who) const noexcept {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(channels_, [&](const auto& each) { return has(*each.second, who); }));
+    const auto found = of_subscriber_.find(&who);
+    return found == of_subscriber_.end() ? 0 : found->second.size();
 }
 
 void channels::mark(channel& one) {
@@ -157,6 +205,28 @@ void channels::on_level(const market& where, domain::side side, std::int64_t ran
         if (one == nullptr) continue;
         one->changed[static_cast<std::size_t>(side)].insert(rank);
         mark(*one);
+    }
+}
+
+void channels::on_order(const market& where, const order_change& change) {
+    channels_of_market* const all = at(where);
+    if (all == nullptr) return;
+    for (channel* one : (*all)[static_cast<std::size_t>(channel_kind::orders)]) {
+        if (one == nullptr) continue;
+        one->orders.take(change);
+        mark(*one);
+    }
+}
+
+void channels::on_orders_replaced(const market& where) {
+    channels_of_market* const all = at(where);
+    if (all == nullptr) return;
+    for (channel* one : (*all)[static_cast<std::size_t>(channel_kind::orders)]) {
+        if (one == nullptr) continue;
+        one->orders.clear();
+        one->change_id = where.last_order_change;
+        for (subscription& each : one->subscriptions) each.lags = true;
+        note_laggards(*one);
     }
 }
 
@@ -180,6 +250,7 @@ void channels::on_ticker(const market& where) {
 }
 
 void channels::on_command_end() {
+    is_within_command_ = false;
     publish(channel_interval::raw);
 }
 
@@ -194,6 +265,13 @@ void channels::publish(channel& one) {
     const market& of = *markets_->find(one.instrument);
     switch (one.kind) {
         case channel_kind::book: publish_book(one, of); break;
+        case channel_kind::orders:
+            if (is_within_command_) {
+                mark(one);
+            } else {
+                publish_orders(one, of);
+            }
+            break;
         case channel_kind::trades: publish_tape(one, of); break;
         case channel_kind::ticker: send_all(one, ticker_message(one)); break;
     }
@@ -240,6 +318,26 @@ void channels::publish_book(channel& one, const market& of) {
     send_all(one, message);
 }
 
+void channels::publish_orders(channel& one, const market& of) {
+    if (one.orders.is_empty()) return;
+    std::size_t count = 0;
+    const std::string message = notification(one.name, [&](json_writer& out) {
+        out.object([&] {
+            out.member("type").text("change");
+            out.member("timestamp").number(of.time_ns / ns_per_ms);
+            out.member("instrument_name").text(of.terms.name.view());
+            out.member("change_id").number(of.last_order_change);
+            out.member("prev_change_id").number(one.change_id);
+            count += one.orders.write(out.member("bids"), of, domain::side::buy);
+            count += one.orders.write(out.member("asks"), of, domain::side::sell);
+        });
+    });
+    one.orders.clear();
+    if (count == 0) return;
+    one.change_id = of.last_order_change;
+    send_all(one, message);
+}
+
 void channels::publish_tape(channel& one, const market& of) {
     if (one.tape.empty()) return;
     const std::string message = notification(one.name, [&](json_writer& out) {
@@ -276,6 +374,24 @@ void channels::send_snapshot(const channel& one, subscriber& who) {
     ++messages_count_;
 }
 
+/// @pre Nothing waits, and no command is in its middle.
+void channels::send_orders(const channel& one, subscriber& who) {
+    const market& of = *markets_->find(one.instrument);
+    // It was smaller when the client subscribed.
+    if (!has_orders_channel(of)) return who.end_slow();
+    who.take(notification(one.name, [&](json_writer& out) {
+        out.object([&] {
+            out.member("type").text("snapshot");
+            out.member("timestamp").number(of.time_ns / ns_per_ms);
+            out.member("instrument_name").text(of.terms.name.view());
+            out.member("change_id").number(one.change_id);
+            write_new_orders(out.member("bids"), of, domain::side::buy);
+            write_new_orders(out.member("asks"), of, domain::side::sell);
+        });
+    }));
+    ++messages_count_;
+}
+
 void channels::send_all(channel& one, std::string_view message) {
     bool lags = false;
     for (subscription& each : one.subscriptions) {
@@ -293,27 +409,22 @@ void channels::send_all(channel& one, std::string_view message) {
         each.who->take(message);
         ++messages_count_;
     }
-    if (!lags || std::exchange(one.has_laggards, true)) return;
-    with_laggards_.push_back(&one);
-    pending(channel_interval::short_).set();
+    if (lags) note_laggards(one);
 }
 
 /// Brings subscribers that have read meanwhile to the state that the others have.
 void channels::catch_up() {
     const std::vector<channel*> now = std::exchange(with_laggards_, {});
     for (channel* one : now) {
+        if (one->kind == channel_kind::orders && !is_within_command_) {
+            publish_orders(*one, *markets_->find(one->instrument));
+        }
         one->has_laggards = false;
         for (subscription& each : one->subscriptions) {
             if (!each.lags) continue;
             each.lags = each.who->waiting_bytes() > waiting_bytes_slow;
+            greet(*one, each);
             one->has_laggards = one->has_laggards || each.lags;
-            if (each.lags) continue;
-            if (one->kind == channel_kind::book) {
-                send_snapshot(*one, *each.who);
-            } else {
-                each.who->take(ticker_message(*one));
-                ++messages_count_;
-            }
         }
         if (one->has_laggards) with_laggards_.push_back(one);
     }

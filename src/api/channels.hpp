@@ -8,11 +8,16 @@
 //     100ms:  100 ms after the first change that was not published yet
 //     agg2:   the same with one second
 //
-// A subscriber that reads slowly (`waiting_bytes_slow`) misses messages of books and tickers, and gets a snapshot once
-// it has read. Trades are never left out; with `waiting_bytes_max` waiting, the connection ends.
+// "orders" keeps no copy: what waits is published before a new subscriber gets its snapshot, which is the market's
+// book.
+//
+// A subscriber that reads slowly (`waiting_bytes_slow`) misses messages of all channels but trades, and gets a snapshot
+// once it has read; one that subscribes while it reads slowly gets its first one then. Trades are never left out; with
+// `waiting_bytes_max` waiting, the connection ends.
 //
 // Threads: one context. Limits: api/limits.hpp.
-// Cost:    per message: one text, and a copy into the buffer of each subscriber.
+// Cost:    per message: one text, and a copy into the buffer of each subscriber. To subscribe and to leave costs the
+//          same however many others there are.
 #pragma once
 
 #include <array>
@@ -24,16 +29,18 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "api/limits.hpp"
 #include "api/market_view.hpp"
+#include "api/order_changes.hpp"
 #include "io/sync/event.hpp"
 
 namespace corro::api {
 
-enum class channel_kind : std::uint8_t { book, trades, ticker };
+enum class channel_kind : std::uint8_t { book, trades, ticker, orders };
 enum class channel_interval : std::uint8_t { raw, short_, long_ };
 
 /// A channel's name in parts, such as "book.ESZ6.100ms".
@@ -66,17 +73,17 @@ class channels final : public market_listener {
     channels& operator=(const channels&) = delete;
     ~channels() = default;
 
-    /// Whether there is such a channel, with or without subscribers.
+    /// Whether there is such a channel, with or without subscribers. A book of very many orders has no channel of them.
     [[nodiscard]] bool exists(std::string_view name) const noexcept;
+    /// The credits that its snapshot costs beside the request.
+    [[nodiscard]] std::uint32_t snapshot_cost(std::string_view name) const noexcept;
     /// Adds a subscriber; a book sends it a snapshot at once. False if the channel does not exist. Again has no effect.
     /// @param who  Must call `leave` before it ends.
     bool subscribe(std::string_view name, subscriber& who);
     /// False if it had not subscribed.
     bool unsubscribe(std::string_view name, subscriber& who);
     /// Ends all subscriptions.
-    void leave(subscriber& who);
-    /// The channels of a subscriber.
-    [[nodiscard]] std::vector<std::string> names_of(const subscriber& who) const;
+    void leave(const subscriber& who);
     /// Subscriptions of a subscriber.
     [[nodiscard]] std::size_t count_of(const subscriber& who) const noexcept;
     [[nodiscard]] std::size_t count() const noexcept { return channels_.size(); }
@@ -92,7 +99,9 @@ class channels final : public market_listener {
     [[nodiscard]] std::uint64_t messages_count() const noexcept { return messages_count_; }
     [[nodiscard]] std::uint64_t left_out_count() const noexcept { return left_out_count_; }
 
-    void before_event(const market&) override {}
+    void before_event(const market&) override { is_within_command_ = true; }
+    void on_order(const market& where, const order_change& change) override;
+    void on_orders_replaced(const market& where) override;
     void on_level(const market& where, domain::side side, std::int64_t rank, std::uint64_t before) override;
     void on_trade(const market& where, const tape_entry& trade) override;
     void on_ticker(const market& where) override;
@@ -111,6 +120,7 @@ class channels final : public market_listener {
         domain::instrument_id instrument;
         std::array<level_map, 2> published;  ///< of a book
         std::array<std::set<std::int64_t>, 2> changed;
+        order_changes orders;  ///< that were not published yet
         std::uint64_t change_id = 0;
         std::vector<tape_entry> tape;  ///< trades that were not published yet
         bool is_pending = false;
@@ -121,17 +131,25 @@ class channels final : public market_listener {
         std::vector<channel*> pending;
         io::auto_event event;
     };
-    using channels_of_market = std::array<std::array<channel*, 3>, 3>;
+    using channels_of_market = std::array<std::array<channel*, 3>, 4>;
 
-    [[nodiscard]] static bool has(const channel& one, const subscriber& who) noexcept;
+    /// The channels of a subscriber, and its position in each.
+    using places = std::unordered_map<channel*, std::size_t>;
+
+    [[nodiscard]] bool has(channel& one, const subscriber& who) const noexcept;
+    void take_out(channel& from, std::size_t position);
     channel* make(std::string_view text);
     void remove(channel& one);
     void mark(channel& one);
     void publish(channel& one);
     void publish_book(channel& one, const market& of);
+    void publish_orders(channel& one, const market& of);
     void publish_tape(channel& one, const market& of);
     [[nodiscard]] std::string ticker_message(const channel& one) const;
+    void greet(channel& one, subscription& who);
+    void note_laggards(channel& one);
     void send_snapshot(const channel& one, subscriber& who);
+    void send_orders(const channel& one, subscriber& who);
     void send_all(channel& one, std::string_view message);
     void catch_up();
     [[nodiscard]] channels_of_market* at(const market& where) noexcept;
@@ -139,8 +157,10 @@ class channels final : public market_listener {
     const market_view* markets_;
     std::map<std::string, std::unique_ptr<channel>, std::less<>> channels_;
     std::map<std::uint32_t, channels_of_market> by_market_;  ///< [kind][interval], nullptr for none
+    std::unordered_map<const subscriber*, places> of_subscriber_;
     std::array<waiting_channels, 3> waiting_;
     std::vector<channel*> with_laggards_;
+    bool is_within_command_ = false;
     std::uint64_t messages_count_ = 0;
     std::uint64_t left_out_count_ = 0;
 };

@@ -33,6 +33,14 @@ class market_listeners final : public market_listener {
         first_->on_indication(where);
         second_->on_indication(where);
     }
+    void on_order(const market& where, const order_change& change) override {
+        first_->on_order(where, change);
+        second_->on_order(where, change);
+    }
+    void on_orders_replaced(const market& where) override {
+        first_->on_orders_replaced(where);
+        second_->on_orders_replaced(where);
+    }
     void on_command_end() override {
         first_->on_command_end();
         second_->on_command_end();

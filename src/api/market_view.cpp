@@ -34,6 +34,7 @@ void market_view::begin(const domain::instrument& terms, const feed::book_image&
     for (const domain::side side : {domain::side::buy, domain::side::sell}) {
         replace_side(one, side, book.levels(side));
     }
+    replace_orders(one, book, command);
     listener_->on_ticker(one);
 }
 
@@ -62,6 +63,40 @@ void market_view::replace_side(market& where, domain::side side, const std::vect
         if (!is_same) set_level(where, side, rank, level.quantity.value);
     }
     for (const auto& [rank, quantity] : gone) set_level(where, side, rank, 0);
+}
+
+void market_view::replace_orders(market& where, const feed::book_image& with, std::uint64_t command) {
+    where.orders = with;
+    where.priorities = base::flat_map<std::uint64_t>();
+    where.orders.for_each_order(
+        [&where](domain::side, domain::price_ticks, domain::order_id order, domain::quantity_lots) {
+            static_cast<void>(where.priorities.try_insert(order.value, ++where.last_priority));
+        });
+    where.last_order_change = std::max(where.last_order_change, command);
+    listener_->on_orders_replaced(where);
+}
+
+// The feed's session has compared the event with its own book already.
+void market_view::change_order(market& where, const domain::event& event) {
+    if (where.orders.apply(event) != feed::image_status::applied) return;
+    where.last_order_change = event.command.value;
+    order_change change;
+    change.order = event.book.order;
+    change.side = event.side;
+    change.price = event.book.price;
+    change.is_new = event.kind == event_kind::order_added;
+    if (change.is_new) {
+        change.priority = ++where.last_priority;
+        static_cast<void>(where.priorities.try_insert(change.order.value, change.priority));
+    } else if (const std::uint64_t* const known = where.priorities.find(change.order.value)) {
+        change.priority = *known;
+    }
+    if (event.kind == event_kind::order_deleted) {
+        static_cast<void>(where.priorities.erase(change.order.value));
+    } else {
+        change.lots = event.book.quantity.value;
+    }
+    listener_->on_order(where, change);
 }
 
 void market_view::add_trade(market& where, const domain::event& event) {
@@ -102,6 +137,9 @@ void market_view::take(const wire::instrument_table& instruments, const domain::
             where.last_change = event.command.value;
             set_level(where, event.side, rank_of(event.side, event.level.price), event.level.quantity.value);
             break;
+        case event_kind::order_added:
+        case event_kind::order_reduced:
+        case event_kind::order_deleted: change_order(where, event); break;
         case event_kind::top_of_book: listener_->on_ticker(where); break;
         case event_kind::trade: add_trade(where, event); break;
         case event_kind::price_update:

@@ -2,10 +2,12 @@
 //
 // It begins with a snapshot of each feed and takes every event of it. A listener is told what has changed. When a feed
 // has to be joined again, its levels are replaced by those of the new snapshot, and the listener is told the levels
-// that differ: channels need no special case for it.
+// that differ: channels need no special case for it. Its orders are replaced as a whole.
+//
+// The priority of an order is a number of the view's own: it grows with each order that goes to the end of its level.
 //
 // Units:   ticks, lots; times in nanoseconds since the epoch.
-// Threads: one context. Cost: one update of a balanced tree per change of a level.
+// Threads: one context. Cost: one update of a balanced tree per change of a level, two of hash tables per order.
 // Source:  docs/spec/derived_messages.md, public messages.
 #pragma once
 
@@ -19,6 +21,7 @@
 #include <vector>
 
 #include "api/market_levels.hpp"
+#include "base/flat_map.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 #include "feed/book_image.hpp"
@@ -36,6 +39,16 @@ struct tape_entry {
     std::uint8_t direction = 1;             ///< 0 up, 1 equal after up, 2 down, 3 equal after down
 };
 
+/// An order of the public book that was added, has another quantity, or is gone.
+struct order_change {
+    domain::order_id order;
+    domain::side side = domain::side::buy;
+    domain::price_ticks price{};
+    std::uint32_t lots = 0;      ///< that the book shows; 0 when the order is gone
+    std::uint64_t priority = 0;  ///< of two orders at a price, the one with the smaller number is first
+    bool is_new = false;
+};
+
 /// One instrument and its market.
 struct market {
     domain::instrument terms;
@@ -50,6 +63,10 @@ struct market {
     std::uint8_t direction = 1;     ///< of the last trade
     domain::auction_state indicative{domain::no_price, {}, 0, {}};  ///< while an auction collects orders
     domain::top implied{domain::no_price, {}, domain::no_price, {}, {}};
+    feed::book_image orders;                   ///< every order, first in priority first
+    base::flat_map<std::uint64_t> priorities;  ///< of each order, by its id
+    std::uint64_t last_priority = 0;
+    std::uint64_t last_order_change = 0;  ///< the command that changed the orders last, or the snapshot's
 
     [[nodiscard]] const level_map& side(domain::side which) const noexcept {
         return levels[static_cast<std::size_t>(which)];
@@ -68,6 +85,9 @@ class market_listener {
     virtual void on_ticker(const market& where) = 0;
     /// The indicative price of an auction, or the implied prices.
     virtual void on_indication(const market& where) = 0;
+    virtual void on_order(const market&, const order_change&) {}
+    /// A snapshot has replaced all orders, which have other priorities now.
+    virtual void on_orders_replaced(const market&) {}
     /// The books are consistent again.
     virtual void on_command_end() = 0;
 
@@ -103,6 +123,8 @@ class market_view {
     market& define(const domain::instrument& terms);
     void set_level(market& where, domain::side side, std::int64_t rank, std::uint64_t quantity);
     void replace_side(market& where, domain::side side, const std::vector<feed::image_level>& with);
+    void replace_orders(market& where, const feed::book_image& with, std::uint64_t command);
+    void change_order(market& where, const domain::event& event);
     void add_trade(market& where, const domain::event& event);
 
     market_listener* listener_;

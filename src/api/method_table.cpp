@@ -110,6 +110,30 @@ constexpr std::array own_trades_params{instrument_param, start_param, end_param,
 constexpr std::array own_currency_trades_params{currency_param, start_param, end_param, count_param, sorting_param};
 constexpr std::array order_trades_params{order_id_param, count_param, sorting_param};
 constexpr std::array positions_params{any_currency_param};
+constexpr std::array quotes_params{
+    param_description{.name = "quotes",
+                      .type = param_type::objects,
+                      .required = true,
+                      .meaning = "1 to 6, in different instruments: `instrument_name`, `bid` and `ask`, both objects "
+                                 "with `price` and `amount`."},
+    param_description{.name = "quote_id", .meaning = "A label."}};
+constexpr std::array cancel_quotes_params{
+    param_description{.name = "instrument_name", .meaning = "Only those in this instrument."}, any_currency_param};
+constexpr std::array protection_params{
+    param_description{.name = "interval",
+                      .type = param_type::integer,
+                      .required = true,
+                      .low = 1,
+                      .high = 3'600,
+                      .meaning = "Seconds of a window, which begins with a fill."},
+    param_description{.name = "fills_limit",
+                      .type = param_type::integer,
+                      .high = 1'000'000,
+                      .meaning = "Fills within a window; otherwise any number."},
+    param_description{.name = "quantity_limit",
+                      .type = param_type::integer,
+                      .high = 1'000'000'000,
+                      .meaning = "Lots within a window, over all instruments; otherwise any number."}};
 
 constexpr std::array methods{
     method_description{.id = method_id::hello,
@@ -146,6 +170,11 @@ constexpr std::array methods{
                        .name = "public/get_order_book",
                        .params = book_params,
                        .meaning = "The best levels of a book, and everything that `ticker` contains."},
+    method_description{.id = method_id::orders_by_instrument,
+                       .name = "public/get_orders_by_instrument",
+                       .cost = subscription_cost,
+                       .params = book_params,
+                       .meaning = "The orders of a book's best levels, each with its priority."},
     method_description{.id = method_id::ticker,
                        .name = "public/ticker",
                        .params = one_instrument,
@@ -271,6 +300,26 @@ constexpr std::array methods{
                        .name = "private/get_position",
                        .params = one_instrument,
                        .meaning = "The position in one instrument."},
+    method_description{.id = method_id::mass_quote,
+                       .name = "private/mass_quote",
+                       .params = quotes_params,
+                       .meaning = "Enters or replaces quotes, both sides at once; each succeeds or fails by itself."},
+    method_description{.id = method_id::cancel_quotes,
+                       .name = "private/cancel_quotes",
+                       .params = cancel_quotes_params,
+                       .meaning = "Withdraws the quotes of the key; the answer is the number of their sides."},
+    method_description{.id = method_id::set_mmp_config,
+                       .name = "private/set_mmp_config",
+                       .params = protection_params,
+                       .meaning = "Limits what the account's quotes may trade; at a limit all of them are withdrawn."},
+    method_description{.id = method_id::get_mmp_config,
+                       .name = "private/get_mmp_config",
+                       .params = {},
+                       .meaning = "These limits, as the key has set them; `null` if it never has."},
+    method_description{.id = method_id::reset_mmp,
+                       .name = "private/reset_mmp",
+                       .params = {},
+                       .meaning = "Lets the account quote again after its quotes have reached a limit."},
     method_description{.id = method_id::enable_cancel_on_disconnect,
                        .name = "private/enable_cancel_on_disconnect",
                        .over = transport::websocket,
@@ -310,6 +359,9 @@ bool has_type(const param_description& p, const json_value& v) {
         case param_type::integer: return v.kind == json_kind::number && scaled_integer(v.text, 0).has_value();
         case param_type::decimal: return v.kind == json_kind::number && scaled_integer(v.text, 9).has_value();
         case param_type::boolean: return v.kind == json_kind::boolean;
+        case param_type::objects:
+            return v.kind == json_kind::list &&
+                   std::ranges::all_of(v.items, [](const json_value& each) { return each.kind == json_kind::object; });
         case param_type::texts:
             return v.kind == json_kind::list &&
                    std::ranges::all_of(v.items, [](const json_value& each) { return each.kind == json_kind::text; });
@@ -318,7 +370,8 @@ bool has_type(const param_description& p, const json_value& v) {
 }
 
 bool is_in_range(const param_description& p, const json_value& v) {
-    if (p.type != param_type::integer) return p.type == param_type::texts || is_choice(p.choices, v.text);
+    if (p.type == param_type::texts || p.type == param_type::objects) return true;
+    if (p.type != param_type::integer) return is_choice(p.choices, v.text);
     const std::int64_t value = *scaled_integer(v.text, 0);
     return value >= p.low && value <= p.high && is_choice(p.choices, std::to_string(value));
 }
@@ -330,6 +383,7 @@ std::string_view type_name(param_type type) {
         case param_type::decimal: return "number";
         case param_type::boolean: return "boolean";
         case param_type::texts: return "array of strings";
+        case param_type::objects: return "array of objects";
     }
     return {};
 }
@@ -347,23 +401,6 @@ std::string values_of(const param_description& p) {
     return std::to_string(p.low) + " to " + std::to_string(p.high);
 }
 
-std::string schema_of(const param_description& p) {
-    if (p.type == param_type::texts) return R"({"type":"array","items":{"type":"string"}})";
-    std::string schema = R"({"type":")" + std::string(type_name(p.type)) + '"';
-    std::string choices;
-    for_each_word(p.choices, [&](std::string_view each) {
-        const std::string_view quote = p.type == param_type::text ? "\"" : "";
-        choices.append(choices.empty() ? "" : ",").append(quote).append(each).append(quote);
-    });
-    if (!choices.empty()) {
-        schema += R"(,"enum":[)" + choices + ']';
-    } else if (p.type == param_type::integer) {
-        schema += R"(,"minimum":)" + std::to_string(p.low);
-        if (p.high != INT64_MAX) schema += R"(,"maximum":)" + std::to_string(p.high);
-    }
-    return schema + '}';
-}
-
 std::string path_of(const method_description& m) {
     std::string params;
     for (const param_description& p : m.params) {
@@ -379,6 +416,24 @@ std::string path_of(const method_description& m) {
 }
 
 }  // namespace
+
+std::string schema_of(const param_description& p) {
+    if (p.type == param_type::texts) return R"({"type":"array","items":{"type":"string"}})";
+    if (p.type == param_type::objects) return R"({"type":"array","items":{"type":"object"}})";
+    std::string schema = R"({"type":")" + std::string(type_name(p.type)) + '"';
+    std::string choices;
+    for_each_word(p.choices, [&](std::string_view each) {
+        const std::string_view quote = p.type == param_type::text ? "\"" : "";
+        choices.append(choices.empty() ? "" : ",").append(quote).append(each).append(quote);
+    });
+    if (!choices.empty()) {
+        schema += R"(,"enum":[)" + choices + ']';
+    } else if (p.type == param_type::integer) {
+        schema += R"(,"minimum":)" + std::to_string(p.low);
+        if (p.high != INT64_MAX) schema += R"(,"maximum":)" + std::to_string(p.high);
+    }
+    return schema + '}';
+}
 
 std::span<const method_description> all_methods() noexcept {
     return methods;
@@ -422,6 +477,10 @@ json_value value_of_query(const param_description& p, std::string text) {
             item.text = each;
         });
         return v;
+    }
+    if (p.type == param_type::objects) {
+        auto parsed = parse_json(text);
+        if (parsed) return std::move(*parsed);
     }
     const bool is_truth = p.type == param_type::boolean && (text == "true" || text == "false");
     const bool is_number = p.type == param_type::integer || p.type == param_type::decimal;

@@ -28,6 +28,7 @@ enum class method_id : std::uint8_t {
     get_instruments,
     get_instrument,
     get_order_book,
+    orders_by_instrument,
     ticker,
     last_trades_by_instrument,
     last_trades_by_currency,
@@ -57,6 +58,11 @@ enum class method_id : std::uint8_t {
     user_trades_by_order,
     positions,
     position,
+    mass_quote,
+    cancel_quotes,
+    set_mmp_config,
+    get_mmp_config,
+    reset_mmp,
     enable_cancel_on_disconnect,
     disable_cancel_on_disconnect,
     get_cancel_on_disconnect,
@@ -65,7 +71,7 @@ enum class method_id : std::uint8_t {
 /// Where a method may be called.
 enum class transport : std::uint8_t { any, websocket };
 
-enum class param_type : std::uint8_t { text, integer, decimal, boolean, texts };
+enum class param_type : std::uint8_t { text, integer, decimal, boolean, texts, objects };
 
 /// One parameter of a method.
 struct param_description {
@@ -101,10 +107,13 @@ struct method_description {
 /// @param params  An object, or nullptr if the request has none.
 [[nodiscard]] std::expected<void, api_error> check_params(const method_description& m, const json_value* params);
 
-/// The parameter of a query, as the value that the method expects: an integer as a number, a list as a list. The result
+/// The parameter of a query, as the value that the method expects: an integer as a number, a list as a list. A list of
+/// objects is JSON. The result
 /// is not checked otherwise.
 [[nodiscard]] json_value value_of_query(const param_description& p, std::string text);
 
+/// The schema of a parameter's values, JSON.
+[[nodiscard]] std::string schema_of(const param_description& p);
 /// The table as a description in OpenAPI 3.0, JSON. @param server  The server's URL.
 [[nodiscard]] std::string openapi_text(std::string_view server);
 /// The tables of methods, parameters and errors as they stand in docs/spec/api.md.

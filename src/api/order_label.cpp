@@ -55,13 +55,15 @@ domain::client_order_id id_of(const order_mark& mark) noexcept {
     std::uint64_t lasts = 0;
     while (lasts < lasting.size() && lasting[lasts] != mark.lasts) ++lasts;
     CORRO_ASSERT(lasts < lasting.size(), "the time in force must be one of the API's");
-    return domain::client_order_id{made_here | mark.label << 23U | std::uint64_t{mark.post_only ? 1U : 0U} << 22U |
-                                   lasts << 20U | mark.counter};
+    const std::uint64_t of_quote = mark.is_quote ? std::uint64_t{1} << 63U : 0;
+    return domain::client_order_id{of_quote | made_here | mark.label << 23U |
+                                   std::uint64_t{mark.post_only ? 1U : 0U} << 22U | lasts << 20U | mark.counter};
 }
 
 order_mark mark_of(domain::client_order_id id) noexcept {
     order_mark mark;
-    if ((id.value >> 62U) != 1) return mark;
+    if ((id.value & made_here) == 0) return mark;
+    mark.is_quote = (id.value >> 63U) != 0;
     mark.label = (id.value & (made_here - 1)) >> 23U;
     mark.post_only = (id.value >> 22U & 1U) != 0;
     mark.lasts = lasting[id.value >> 20U & 3U];

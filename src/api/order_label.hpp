@@ -9,6 +9,7 @@
 //     23 to 61  the label: 0 for none; up to six characters of the alphabet as a number of base 79; of any other text,
 //               38 bits of its hash behind bit 38
 //     62        always 1: ids of other clients are below
+//     63        the order is a side of a quote
 //
 // Threads: any; pure functions. Source: docs/spec/api.md, "Labels".
 #pragma once
@@ -32,6 +33,7 @@ struct order_mark {
     std::uint64_t label = 0;  ///< as `label_value`
     domain::time_in_force lasts = domain::time_in_force::gtc;
     bool post_only = false;
+    bool is_quote = false;
     std::uint32_t counter = 1;
 };
 

@@ -168,6 +168,7 @@ own_change own_orders::take(const domain::event& event, const domain::instrument
         case event_kind::trade_capture: return captured(event, in);
         case event_kind::leg_capture: return captured_leg(event);
         case event_kind::order_rejected: announced_.erase(event.order.client_order.value); return {};
+        case event_kind::protection_changed: protection_ = event.protection; return {};
         default: return {};
     }
 }

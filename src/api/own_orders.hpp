@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -96,6 +97,10 @@ class own_orders {
     /// Oldest first.
     [[nodiscard]] const std::deque<own_trade>& trades() const noexcept { return trades_; }
     [[nodiscard]] const std::map<std::uint32_t, own_position>& positions() const noexcept { return positions_; }
+    /// The limits of the account's quotes, as the session was told last; nullptr if it never was.
+    [[nodiscard]] const domain::protection* protection() const noexcept {
+        return protection_ ? &*protection_ : nullptr;
+    }
     /// Whether an open order has this id.
     [[nodiscard]] bool uses(domain::client_order_id id) const noexcept { return by_name_.contains(id.value); }
 
@@ -121,6 +126,7 @@ class own_orders {
     std::deque<std::uint64_t> closed_in_order_;
     std::deque<own_trade> trades_;
     std::map<std::uint32_t, own_position> positions_;
+    std::optional<domain::protection> protection_;
 };
 
 }  // namespace corro::api

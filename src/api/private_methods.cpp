@@ -10,6 +10,7 @@
 #include "api/market_text.hpp"
 #include "api/private_text.hpp"
 #include "base/assert.hpp"
+#include "wire/binary_codec.hpp"
 
 namespace corro::api {
 namespace {
@@ -103,9 +104,8 @@ std::string order_and_trades(const account& of, const outcome& result) {
     return text;
 }
 
-/// A price parameter in ticks; an empty parameter is no error here.
-std::expected<domain::price_ticks, api_error> price_of_param(const request& r, const domain::instrument& in) {
-    const std::optional<std::int64_t> nano = scaled_integer(r.text("price"), 9);
+std::expected<domain::price_ticks, api_error> price_of_text(std::string_view text, const domain::instrument& in) {
+    const std::optional<std::int64_t> nano = scaled_integer(text, 9);
     if (!nano) return std::unexpected(api_error(error_code::price_wrong_tick, "price"));
     const auto ticks = domain::to_ticks(in, domain::price_nano{*nano});
     if (ticks.reason == domain::reject_reason::none) return ticks.value;
@@ -114,9 +114,9 @@ std::expected<domain::price_ticks, api_error> price_of_param(const request& r, c
     return std::unexpected(std::move(error));
 }
 
-std::expected<domain::quantity_lots, api_error> lots_of_param(const request& r, std::string_view name,
-                                                              const domain::instrument& in) {
-    const std::optional<std::int64_t> units = scaled_integer(r.text(name), 0);
+std::expected<domain::quantity_lots, api_error> lots_of_text(std::string_view text, std::string_view name,
+                                                             const domain::instrument& in) {
+    const std::optional<std::int64_t> units = scaled_integer(text, 0);
     const auto lots = units ? domain::to_lots(in, *units)
                             : domain::conversion<domain::quantity_lots>{
                                   .value = {}, .reason = domain::reject_reason::invalid_quantity};
@@ -124,6 +124,15 @@ std::expected<domain::quantity_lots, api_error> lots_of_param(const request& r, 
     api_error error = error_of(lots.reason);
     error.param = name;
     return std::unexpected(std::move(error));
+}
+
+std::expected<domain::price_ticks, api_error> price_of_param(const request& r, const domain::instrument& in) {
+    return price_of_text(r.text("price"), in);
+}
+
+std::expected<domain::quantity_lots, api_error> lots_of_param(const request& r, std::string_view name,
+                                                              const domain::instrument& in) {
+    return lots_of_text(r.text(name), name, in);
 }
 
 /// A new order, and what its client order id contains.
@@ -252,6 +261,8 @@ io::task<answer> cancel_many(const request* r, account* of, const private_caller
     c.kind = domain::command_kind::cancel_orders;
     c.payload.cancel_orders = domain::cancel_orders();
     c.cancel_orders().scope = domain::cancel_scope::session;
+    c.cancel_orders().flags = domain::cancel_flag::quotes_too;
+    if (r->method->id == method_id::cancel_quotes) c.cancel_orders().flags |= domain::cancel_flag::quotes_only;
     if (chosen->instrument) c.instrument = domain::instrument_id{*chosen->instrument};
     if (chosen->product) c.cancel_orders().product = domain::product_id{*chosen->product};
     const outcome result = co_await of->request(c);
@@ -284,15 +295,170 @@ io::task<answer> cancel_by_label(const request* r, account* of, const private_ca
     co_return std::to_string(count);
 }
 
+/// A side of a quote; one that is missing has no lots, and the quote withdraws it.
+struct quote_side {
+    domain::price_ticks price{};
+    domain::quantity_lots lots{};
+};
+
+std::expected<quote_side, api_error> side_of(const json_value& quote, std::string_view name,
+                                             const domain::instrument& in) {
+    const json_value* const side = quote.find(name);
+    if (side == nullptr || side->kind == json_kind::null) return quote_side();
+    const auto refused = [name](std::string why) {
+        return std::unexpected(api_error(error_code::invalid_params, std::string(name), std::move(why)));
+    };
+    if (side->kind != json_kind::object) return refused("expected: an object");
+    const json_value* const price = side->find("price");
+    const json_value* const amount = side->find("amount");
+    const bool has_amount = amount != nullptr && amount->kind == json_kind::number;
+    if (!has_amount) return refused("amount: expected: a number");
+    if (scaled_integer(amount->text, 9) == 0) return quote_side();
+    if (price == nullptr || price->kind != json_kind::number) return refused("price: expected: a number");
+    quote_side made;
+    const auto lots = lots_of_text(amount->text, name, in);
+    if (!lots) return std::unexpected(lots.error());
+    made.lots = *lots;
+    const auto ticks = price_of_text(price->text, in);
+    if (!ticks) return std::unexpected(ticks.error());
+    made.price = *ticks;
+    return made;
+}
+
+std::expected<domain::command, api_error> quote_of(const json_value& quote, const private_caller& by) {
+    const json_value* const name = quote.find("instrument_name");
+    if (name == nullptr || name->kind != json_kind::text) {
+        return std::unexpected(api_error(error_code::invalid_params, "instrument_name", "is missing"));
+    }
+    const market* const m = by.markets->find(name->text);
+    if (m == nullptr) return std::unexpected(unknown_instrument(by));
+    const auto bid = side_of(quote, "bid", m->terms);
+    if (!bid) return std::unexpected(bid.error());
+    const auto ask = side_of(quote, "ask", m->terms);
+    if (!ask) return std::unexpected(ask.error());
+    domain::command c;
+    c.kind = domain::command_kind::enter_quote;
+    c.payload.enter_quote = domain::enter_quote();
+    c.instrument = m->terms.id;
+    c.enter_quote().bid_price = bid->price;
+    c.enter_quote().bid_quantity = bid->lots;
+    c.enter_quote().ask_price = ask->price;
+    c.enter_quote().ask_quantity = ask->lots;
+    return c;
+}
+
+/// {"success_count": ..., "quotes": [...], "errors": [...], "trades": [...]}
+std::string quotes_text(const account& of, const outcome& result) {
+    const auto write_each = [&](json_writer& out, bool stands, auto write) {
+        out.list([&] {
+            for (const quote_result& each : result.quotes) {
+                const domain::instrument* const in = of.find(each.instrument);
+                const bool is_one = in != nullptr && (each.reason == domain::reject_reason::none) == stands;
+                if (is_one) out.object([&] { write(each, *in); });
+            }
+        });
+    };
+    const auto count = std::ranges::count(result.quotes, domain::reject_reason::none, &quote_result::reason);
+    std::string text;
+    json_writer out(text);
+    out.object([&] {
+        out.member("success_count").number(std::int64_t{count});
+        write_each(out.member("quotes"), true, [&](const quote_result& each, const domain::instrument& in) {
+            out.member("instrument_name").text(in.name.view());
+            out.member("bid_amount").number(amount_of(in, each.bid_lots));
+            out.member("ask_amount").number(amount_of(in, each.ask_lots));
+        });
+        write_each(out.member("errors"), false, [&](const quote_result& each, const domain::instrument& in) {
+            const api_error error = error_of(each.reason);
+            out.member("instrument_name").text(in.name.view());
+            out.member("code").number(std::int64_t{static_cast<std::int32_t>(error.code)});
+            out.member("message").text(describe(error.code).message);
+            out.member("reason").text(error.reason);
+        });
+        out.member("trades").list([&] {
+            for (const own_trade& each : result.trades) {
+                const domain::instrument* const in = of.find(each.instrument);
+                if (in != nullptr) write_own_trade(out, each, *in);
+            }
+        });
+    });
+    return text;
+}
+
+io::task<answer> mass_quote(const request* r, account* of, const private_caller* by) {
+    const std::vector<json_value>& given = r->params.find("quotes")->items;
+    if (given.empty() || given.size() > wire::mass_quote_max) {
+        co_return refuse(error_code::invalid_params, "quotes", "expected: 1 to 6");
+    }
+    std::vector<domain::command> quotes;
+    for (const json_value& each : given) {
+        auto made = quote_of(each, *by);
+        if (!made) co_return std::unexpected(std::move(made.error()));
+        const auto is_same = [&made](const domain::command& c) { return c.instrument == made->instrument; };
+        if (std::ranges::any_of(quotes, is_same)) {
+            co_return refuse(error_code::invalid_params, "quotes", "an instrument occurs twice");
+        }
+        quotes.push_back(*made);
+    }
+    const std::string_view label = r->text("quote_id");
+    if (label.size() > label_bytes_max) {
+        co_return refuse(error_code::invalid_params, "quote_id", "expected: at most 64 bytes");
+    }
+    order_mark mark;
+    mark.label = label_value(label);
+    if (by->cancels_on_disconnect && by->quoted != nullptr) {
+        for (const domain::command& each : quotes) {
+            if (std::ranges::find(*by->quoted, each.instrument) == by->quoted->end()) {
+                by->quoted->push_back(each.instrument);
+            }
+        }
+    }
+    const outcome result = co_await of->quote(std::move(quotes), mark);
+    if (auto problem = problem_of(result)) co_return std::unexpected(std::move(*problem));
+    co_return quotes_text(*of, result);
+}
+
+/// Sets the limits of the account's quotes, or lets it quote again.
+io::task<answer> change_protection(const request* r, account* of) {
+    domain::command c;
+    if (r->method->id == method_id::reset_mmp) {
+        c.kind = domain::command_kind::reset_protection;
+        c.payload.set_protection = domain::set_protection();
+    } else {
+        c.kind = domain::command_kind::set_protection;
+        c.payload.set_protection = domain::set_protection();
+        c.set_protection().window_ms = static_cast<std::uint32_t>(r->integer("interval", 1) * 1'000);
+        c.set_protection().fills_max = static_cast<std::uint32_t>(r->integer("fills_limit", 0));
+        c.set_protection().quantity_max =
+            domain::quantity_lots{static_cast<std::uint32_t>(r->integer("quantity_limit", 0))};
+    }
+    const outcome result = co_await of->request(c);
+    if (auto problem = problem_of(result)) co_return std::unexpected(std::move(*problem));
+    co_return "\"ok\"";
+}
+
+answer protection(const account& of) {
+    std::string text;
+    json_writer out(text);
+    if (of.orders().protection() == nullptr) {
+        out.null();
+    } else {
+        write_protection(out, *of.orders().protection());
+    }
+    return text;
+}
+
 answer open_orders(const request& r, const account& of, const private_caller& by) {
     const auto chosen = selection_of(r, by);
     if (!chosen) return std::unexpected(chosen.error());
     std::string text;
     json_writer out(text);
+    std::size_t count = 0;
     out.list([&] {
         of.orders().for_each_open([&](const own_order& each) {
             const domain::instrument* const in = of.find(each.instrument);
-            if (in != nullptr && chosen->contains(*in)) write_order(out, each, *in);
+            if (in == nullptr || !chosen->contains(*in) || ++count > open_orders_per_answer_max) return;
+            write_order(out, each, *in);
         });
     });
     return text;
@@ -419,11 +585,16 @@ io::task<std::expected<std::string, api_error>> answer_private(const request* r,
         case method_id::cancel: co_return co_await cancel(r, of);
         case method_id::cancel_all:
         case method_id::cancel_all_by_instrument:
+        case method_id::cancel_quotes:
         case method_id::cancel_all_by_currency: co_return co_await cancel_many(r, of, by);
         case method_id::cancel_by_label: co_return co_await cancel_by_label(r, of, by);
         case method_id::open_orders:
         case method_id::open_orders_by_instrument:
         case method_id::open_orders_by_currency: co_return open_orders(*r, *of, *by);
+        case method_id::mass_quote: co_return co_await mass_quote(r, of, by);
+        case method_id::set_mmp_config:
+        case method_id::reset_mmp: co_return co_await change_protection(r, of);
+        case method_id::get_mmp_config: co_return protection(*of);
         case method_id::order_state: co_return order_state(*r, *of);
         case method_id::user_trades_by_instrument:
         case method_id::user_trades_by_currency:

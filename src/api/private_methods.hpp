@@ -3,6 +3,8 @@
 // Threads: one context. Source: docs/spec/api.md.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <expected>
 #include <string>
 #include <vector>
@@ -24,6 +26,9 @@ struct authenticated {
 [[nodiscard]] std::expected<authenticated, api_error> answer_auth(const request& r, authentication& keys,
                                                                   std::int64_t now_ms, io::steady_time now);
 
+/// Open orders in an answer, the oldest ones.
+inline constexpr std::size_t open_orders_per_answer_max = 10'000;
+
 /// What the answers depend on, beside the account.
 struct private_caller {
     const market_view* markets = nullptr;
@@ -32,6 +37,7 @@ struct private_caller {
     /// Whether orders entered now are cancelled with the connection; they are added to `entered`.
     bool cancels_on_disconnect = false;
     std::vector<domain::order_id>* entered = nullptr;
+    std::vector<domain::instrument_id>* quoted = nullptr;  ///< the same for quotes, by instrument
 };
 
 /// Answers a request. @return The result as JSON.

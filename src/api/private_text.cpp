@@ -89,6 +89,7 @@ void write_order(json_writer& out, const own_order& order, const domain::instrum
         out.member("reduce_only").boolean(false);
         out.member("replaced").boolean(order.was_replaced);
         out.member("label").text(label_text(mark.label));
+        if (mark.is_quote) out.member("quote").boolean(true);
         out.member("creation_timestamp").number(order.created_ns / ns_per_ms);
         out.member("last_update_timestamp").number(order.updated_ns / ns_per_ms);
         if (order.reason != domain::reject_reason::none) {
@@ -132,6 +133,14 @@ void write_position(json_writer& out, const own_position& position, const domain
         out.member("size").number(position.lots < 0 ? -amount : amount);
         out.member("bought").number(amount_of(in, position.bought));
         out.member("sold").number(amount_of(in, position.sold));
+    });
+}
+
+void write_protection(json_writer& out, const domain::protection& limits) {
+    out.object([&] {
+        out.member("interval").number(std::uint64_t{limits.window_ms / 1'000});
+        out.member("fills_limit").number(std::uint64_t{limits.fills_max});
+        out.member("quantity_limit").number(std::uint64_t{limits.quantity_max.value});
     });
 }
 

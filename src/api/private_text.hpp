@@ -20,6 +20,8 @@ namespace corro::api {
 
 void write_order(json_writer& out, const own_order& order, const domain::instrument& in);
 void write_own_trade(json_writer& out, const own_trade& trade, const domain::instrument& in);
+/// The limits of an account's quotes.
+void write_protection(json_writer& out, const domain::protection& limits);
 void write_position(json_writer& out, const own_position& position, const domain::instrument& in);
 
 /// The error that stands for a reason of the venue; `data.reason` is the reason's own name.

@@ -9,6 +9,7 @@
 
 #include "api/json_writer.hpp"
 #include "api/market_text.hpp"
+#include "api/order_changes.hpp"
 #include "base/assert.hpp"
 
 namespace corro::api {
@@ -116,6 +117,18 @@ answer answer_book(const request& r, const market& m) {
     });
 }
 
+answer answer_orders(const request& r, const market& m) {
+    const auto depth = static_cast<std::size_t>(r.integer("depth", depth_default));
+    return object_text([&](json_writer& out) {
+        out.member("instrument_name").text(m.terms.name.view());
+        out.member("timestamp").number(m.time_ns / 1'000'000);
+        out.member("change_id").number(m.last_order_change);
+        bool is_whole = write_orders(out.member("bids"), m, domain::side::buy, depth, orders_per_answer_max);
+        is_whole = write_orders(out.member("asks"), m, domain::side::sell, depth, orders_per_answer_max) && is_whole;
+        out.member("has_more").boolean(!is_whole);
+    });
+}
+
 answer answer_ticker(const market& m) {
     return object_text([&](json_writer& out) { write_ticker_members(out, m); });
 }
@@ -163,9 +176,18 @@ std::string trades_text(const request& r, std::vector<found_trade> all) {
     });
 }
 
-void add_trades(const market& m, const trade_bounds& bounds, std::vector<found_trade>& all) {
-    for (const tape_entry& each : m.trades) {
-        if (bounds.contain(each)) all.push_back(found_trade{&m, &each});
+/// Adds the trades of an instrument that can be in the answer, and one more if there is one.
+void add_trades(const request& r, const market& m, const trade_bounds& bounds, std::vector<found_trade>& all) {
+    std::size_t room = static_cast<std::size_t>(r.integer("count", 10)) + 1;
+    const auto add = [&](const tape_entry& each) {
+        if (room == 0 || !bounds.contain(each)) return;
+        all.push_back(found_trade{&m, &each});
+        --room;
+    };
+    if (r.text("sorting") == "asc") {
+        std::ranges::for_each(m.trades, add);
+    } else {
+        std::for_each(m.trades.rbegin(), m.trades.rend(), add);
     }
 }
 
@@ -175,7 +197,7 @@ answer answer_currency_trades(const request& r, const public_state& state) {
     std::vector<found_trade> all;
     const trade_bounds bounds(r);
     state.markets->for_each([&](const market& m) {
-        if (chosen->contains(m)) add_trades(m, bounds, all);
+        if (chosen->contains(m)) add_trades(r, m, bounds, all);
     });
     return trades_text(r, std::move(all));
 }
@@ -187,10 +209,11 @@ answer answer_about_one(const request& r, const public_state& state) {
     switch (r.method->id) {
         case method_id::get_instrument: return answer_instrument(*m, state);
         case method_id::get_order_book: return answer_book(r, *m);
+        case method_id::orders_by_instrument: return answer_orders(r, *m);
         case method_id::ticker: return answer_ticker(*m);
         case method_id::last_trades_by_instrument: {
             std::vector<found_trade> all;
-            add_trades(*m, trade_bounds(r), all);
+            add_trades(r, *m, trade_bounds(r), all);
             return trades_text(r, std::move(all));
         }
         default: CORRO_ASSERT(false, "the method is about one instrument"); return refuse(error_code::bad_request);

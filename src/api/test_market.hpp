@@ -59,6 +59,21 @@ struct test_market {
         e.level.quantity = domain::volume_lots{lots};
         take(e, ends);
     }
+    /// An order is added with these lots, reduced to them, or deleted. @param change  The lots added or removed.
+    void change_order(domain::event_kind kind, std::uint64_t id, domain::side side, std::int64_t ticks,
+                      std::uint32_t lots, std::uint32_t change, bool ends = true) {
+        domain::event e = event(kind, 1);
+        e.side = side;
+        e.book = domain::public_order{};
+        e.book.order = domain::order_id{id};
+        e.book.price = domain::price_ticks{ticks};
+        e.book.quantity = domain::quantity_lots{lots};
+        e.book.change = domain::quantity_lots{change};
+        take(e, ends);
+    }
+    void add_order(std::uint64_t id, domain::side side, std::int64_t ticks, std::uint32_t lots, bool ends = true) {
+        change_order(domain::event_kind::order_added, id, side, ticks, lots, lots, ends);
+    }
     void trade(std::uint32_t instrument, std::int64_t ticks, std::uint32_t lots, domain::side aggressor) {
         domain::event e = event(domain::event_kind::trade, instrument);
         e.side = aggressor;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -106,7 +107,9 @@ void web_session::end_subscriptions() noexcept {
 
 void web_session::cancel_entered() {
     if (account_ != nullptr && !entered_.empty()) account_->cancel_all_of(entered_);
+    if (account_ != nullptr && !quoted_.empty()) account_->withdraw_quotes(quoted_);
     entered_.clear();
+    quoted_.clear();
 }
 
 io::task<> web_session::respond(websocket::message message) {
@@ -200,6 +203,7 @@ io::task<web_session::answer> web_session::dispatch_private(const request* r) {
     // Only of the connection's own key: the orders are cancelled by it.
     by.cancels_on_disconnect = cancels_on_disconnect_ && *of == account_;
     by.entered = &entered_;
+    by.quoted = &quoted_;
     answer result = co_await answer_private(r, *of, &by);
     constexpr std::size_t entered_before_a_look = 1'000;
     if (entered_.size() >= entered_before_a_look) {
@@ -221,10 +225,19 @@ web_session::answer web_session::subscribe(const request& r) {
         return std::unexpected(api_error(error_code::invalid_params, "channels",
                                          "a connection has at most " + std::to_string(channels_per_connection_max)));
     }
+    std::uint32_t extra = 0;
+    std::set<std::string_view> seen;
     for (const json_value& each : wanted) {
-        const bool is_new = std::ranges::find(joining_, each.text) == joining_.end();
+        const bool is_new = seen.insert(each.text).second;
         const bool exists = state_->publisher.exists(each.text) || (own != nullptr && own->exists(each.text));
-        if (is_new && exists) joining_.push_back(each.text);
+        if (!is_new || !exists) continue;
+        joining_.push_back(each.text);
+        extra += state_->publisher.snapshot_cost(each.text);
+    }
+    if (extra != 0 && !credits_.take(extra, state_->context->now())) {
+        joining_.clear();
+        end(websocket::close_code::policy_violation, describe(error_code::too_many_requests).message);
+        return std::unexpected(api_error(error_code::too_many_requests));
     }
     return list_text(joining_);
 }

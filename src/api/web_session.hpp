@@ -71,7 +71,8 @@ class web_session final : public subscriber {
     account* account_ = nullptr;        ///< of the last authentication
     io::steady_time account_ends_{};    ///< when it expires
     bool cancels_on_disconnect_ = false;
-    std::vector<domain::order_id> entered_;  ///< orders of `account_` that end with the connection
+    std::vector<domain::order_id> entered_;      ///< orders of `account_` that end with the connection
+    std::vector<domain::instrument_id> quoted_;  ///< instruments whose quotes of `account_` do
     std::optional<websocket::close_code> ending_;
     std::string_view ending_reason_;
     bool heard_ = false;      ///< a message has come in this interval

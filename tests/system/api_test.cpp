@@ -110,6 +110,25 @@ io::task<void> follow_a_market(const node::venue* venue, io::endpoint at) {
     EXPECT_EQ(result.find("change_id")->text, early.books["book.ONE.raw"].change_id);
     EXPECT_EQ(result.find("bids")->items.size(), early.books["book.ONE.raw"].levels[0].size());
     EXPECT_EQ(result.find("asks")->items.size(), early.books["book.ONE.raw"].levels[1].size());
+    // The channel of orders, over the connection, and the same by a question.
+    static_cast<void>(co_await early.call("public/subscribe", R"({"channels":["orders.ONE.raw"]})"));
+    co_await early.listen(100ms);
+    const json_value& orders = early.last_orders;
+    EXPECT_EQ(orders.find("type")->text, "snapshot");
+    const json_value listed =
+        co_await early.call("public/get_orders_by_instrument", R"({"instrument_name":"ONE","depth":10000})");
+    for (const char* name : {"bids", "asks"}) {
+        const auto& shown = orders.find(name)->items;
+        const auto& told = listed.find("result")->find(name)->items;
+        EXPECT_EQ(shown.size(), told.size());
+        for (std::size_t k = 0; k < std::min(shown.size(), told.size()); ++k) {
+            for (std::size_t part = 0; part < 4; ++part) {
+                EXPECT_EQ(shown[k].items[part + 1].text, told[k].items[part].text) << name << " " << k;
+            }
+        }
+    }
+    const auto& book = *venue->book(domain::instrument_id{1});
+    EXPECT_EQ(orders.find("bids")->items.size() + orders.find("asks")->items.size(), book.orders_count());
     const json_value ended =
         co_await early.call("public/unsubscribe", R"({"channels":["book.ONE.raw","book.TWO.agg2"]})");
     EXPECT_EQ(ended.find("result")->items.size(), 1U);

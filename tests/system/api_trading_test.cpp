@@ -296,6 +296,113 @@ TEST_F(api_trading, orders_are_cancelled_by_label_by_instrument_and_all) {
     play(cancel_many(where()));
 }
 
+std::string quote(std::string_view instrument, int bid, int ask, int amount) {
+    const auto side = [amount](int price) {
+        return R"({"price":)" + std::to_string(price) + R"(,"amount":)" + std::to_string(amount) + "}";
+    };
+    return R"({"instrument_name":")" + std::string(instrument) + R"(","bid":)" + side(bid) + R"(,"ask":)" + side(ask) +
+           "}";
+}
+
+std::string quotes(const std::string& each) {
+    return R"({"quote_id":"mm","quotes":[)" + each + "]}";
+}
+
+io::task<void> be_hit_at_the_bid(io::endpoint where) {
+    web_client taker;
+    const bool is_on = co_await log_on(&taker, where, "bob");
+    EXPECT_TRUE(is_on);
+    if (!is_on) co_return;
+    for (int k = 0; k < 2; ++k) static_cast<void>(co_await taker.call("private/sell", order("1", "100")));
+    const json_value left = co_await taker.call("private/get_open_orders", "{}");
+    EXPECT_EQ(at(left, "result"), "0") << "both have traded";
+}
+
+io::task<void> quote_a_market(io::endpoint where) {
+    web_client maker;
+    const bool is_on = co_await log_on(&maker, where, "alice");
+    EXPECT_TRUE(is_on);
+    if (!is_on) co_return;
+    json_value told = co_await maker.call("private/get_mmp_config", "{}");
+    EXPECT_NE(told.find("result"), nullptr);
+    static_cast<void>(co_await maker.call("private/enable_cancel_on_disconnect", "{}"));
+    told = co_await maker.call("private/set_mmp_config", R"({"interval":60,"fills_limit":2})");
+    EXPECT_EQ(at(told, "result"), "ok");
+    told = co_await maker.call("private/get_mmp_config", "{}");
+    EXPECT_EQ(at(told, "result.interval") + " " + at(told, "result.fills_limit"), "60 2");
+
+    told = co_await maker.call("private/mass_quote", quotes(quote("ONE", 100, 110, 5) + "," + quote("TWO", 50, 60, 3)));
+    EXPECT_EQ(at(told, "result.success_count"), "2") << at(told, "error.data.reason");
+    EXPECT_EQ(at(told, "result.errors") + at(told, "result.trades"), "00");
+    json_value open = co_await maker.call("private/get_open_orders", "{}");
+    EXPECT_EQ(at(open, "result"), "4");
+    const json_value& first = open.find("result")->items[0];
+    EXPECT_EQ(at(first, "quote") + " " + at(first, "label"), "true mm");
+    told = co_await maker.call("private/cancel", R"({"order_id":")" + at(first, "order_id") + R"("})");
+    EXPECT_EQ(at(told, "error.data.reason"), "order_is_quote");
+    static_cast<void>(co_await io::sleep_for(100ms));
+    told = co_await maker.call("public/get_orders_by_instrument", R"({"instrument_name":"ONE"})");
+    EXPECT_EQ(at(told, "result.bids") + at(told, "result.asks") + at(told, "result.has_more"), "11false");
+    EXPECT_EQ(told.find("result")->find("bids")->items[0].items[0].text, at(first, "order_id"));
+
+    // A side moves, and nothing else.
+    told = co_await maker.call("private/mass_quote", quotes(quote("TWO", 51, 60, 3)));
+    EXPECT_EQ(at(told, "result.success_count"), "1");
+    open = co_await maker.call("private/get_open_orders", "{}");
+    EXPECT_EQ(at(open, "result"), "4");
+
+    // Two fills are the limit: all quotes are withdrawn, and further ones refused.
+    co_await be_hit_at_the_bid(where);
+    static_cast<void>(co_await io::sleep_for(100ms));
+    open = co_await maker.call("private/get_open_orders", "{}");
+    EXPECT_EQ(at(open, "result"), "0");
+    told = co_await maker.call("private/mass_quote", quotes(quote("ONE", 100, 110, 5)));
+    EXPECT_EQ(at(told, "result.success_count") + at(told, "result.errors"), "01");
+    EXPECT_EQ(at(told.find("result")->find("errors")->items[0], "reason"), "quote_protection");
+    told = co_await maker.call("private/reset_mmp", "{}");
+    EXPECT_EQ(at(told, "result"), "ok");
+
+    // One of two is wrong, and the other stands; then wrong requests.
+    told = co_await maker.call("private/mass_quote", quotes(quote("ONE", 110, 100, 5) + "," + quote("TWO", 50, 60, 3)));
+    EXPECT_EQ(at(told, "result.success_count") + at(told, "result.errors"), "11");
+    EXPECT_EQ(at(told.find("result")->find("errors")->items[0], "reason"), "quote_crossed");
+    const std::vector<refusal> wrong{
+        {"private/mass_quote", quotes(""), "-32602"},
+        {"private/mass_quote", quotes("1"), "-32602"},
+        {"private/mass_quote", quotes("{}"), "-32602"},
+        {"private/mass_quote", quotes(quote("NONE", 1, 2, 1)), "10020"},
+        {"private/mass_quote", quotes(quote("ONE", 1, 2, 1) + "," + quote("ONE", 1, 2, 1)), "-32602"},
+        {"private/mass_quote", quotes(R"({"instrument_name":"ONE","bid":7})"), "-32602"},
+        {"private/mass_quote", quotes(R"({"instrument_name":"ONE","bid":{"price":1}})"), "-32602"},
+        {"private/mass_quote", quotes(R"({"instrument_name":"ONE","bid":{"price":1.1,"amount":1}})"), "10043"},
+        {"private/set_mmp_config", R"({"interval":0})", "-32602"},
+    };
+    for (const refusal& each : wrong) {
+        told = co_await maker.call(each.method, each.params);
+        EXPECT_EQ(at(told, "error.code"), each.code) << each.params << " " << at(told, "error.data.reason");
+    }
+    told = co_await maker.call("private/cancel_quotes", R"({"instrument_name":"TWO"})");
+    EXPECT_EQ(at(told, "result"), "2");
+
+    // Quotes end with a connection that has asked for it.
+    told = co_await maker.call("private/mass_quote", quotes(quote("ONE", 90, 120, 5)));
+    EXPECT_EQ(at(told, "result.success_count"), "1");
+    static_cast<void>(co_await maker.peer().close());
+    web_client later;
+    const bool is_back = co_await log_on(&later, where, "alice");
+    EXPECT_TRUE(is_back);
+    if (!is_back) co_return;
+    static_cast<void>(co_await io::sleep_for(300ms));
+    open = co_await later.call("private/get_open_orders", "{}");
+    EXPECT_EQ(at(open, "result"), "0");
+    told = co_await later.call("public/get_orders_by_instrument", R"({"instrument_name":"ONE","depth":1000})");
+    EXPECT_EQ(at(told, "result.bids") + at(told, "result.asks"), "00");
+}
+
+TEST_F(api_trading, quotes_are_replaced_protected_and_end_with_their_connection) {
+    play(quote_a_market(where()));
+}
+
 io::task<void> leave_orders(io::endpoint where) {
     web_client stays;
     web_client leaves;

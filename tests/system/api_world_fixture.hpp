@@ -250,6 +250,7 @@ class web_client {
             own.push_back(v);
             return;
         }
+        if (channel.starts_with("orders.")) last_orders = data;
         if (!channel.starts_with("book.")) return;
         book& into = books[channel];
         if (data.find("type")->text == "snapshot") {
@@ -292,6 +293,7 @@ class web_client {
     };
     std::map<std::string, book> books;
     std::vector<json_value> own;  ///< notifications of user channels
+    json_value last_orders;       ///< of a channel of orders
     std::uint64_t notifications = 0;
     std::uint64_t trades = 0;
     std::uint64_t gaps = 0;
