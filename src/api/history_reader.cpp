@@ -30,6 +30,10 @@ api_error too_far() {
                      "no snapshot is near enough to this moment; make an index with: corro journal index");
 }
 
+api_error given_up() {
+    return api_error(error_code::system_maintenance, {}, "the client has ended its connection");
+}
+
 api_error no_such_moment() {
     return api_error(error_code::invalid_params, "from", "the journal has no such command");
 }
@@ -107,27 +111,52 @@ void history_reader::stamp(history_answer& answer) const noexcept {
 }
 
 io::task<std::optional<api_error>> history_reader::go_to(moment at) {
-    past_->limit_work(history_commands_max);
-    const auto done = co_await past_->go_to(at);
+    past_->limit_work(commands_per_step);
+    auto done = co_await past_->go_to(at);
+    commands_count_ += past_->executed_count();
+    bool goes_on = done && past_->is_cut();
+    for (std::uint64_t executed = commands_per_step; goes_on && executed < history_commands_max;
+         executed += commands_per_step) {
+        if (is_given_up()) co_return given_up();
+        done = co_await past_->advance(at);
+        commands_count_ += commands_per_step;
+        goes_on = done && past_->is_cut();
+    }
     if (!done) {
         const bool is_missing = done.error().code == journal::journal_errc::out_of_reach;
         past_.reset();
         co_return is_missing ? no_such_moment() : unreadable();
     }
-    if (past_->is_cut()) co_return too_far();
+    if (goes_on) co_return too_far();
+    const bool is_beyond =
+        !at.is_time && at != history::latest() && past_->state().position().sequence.value < at.sequence.value;
+    if (is_beyond) co_return no_such_moment();
     co_return std::nullopt;
 }
 
-io::task<history_result> history_reader::answer(const history_query* asked) {
+/// Opens the journal unless it is open, and looks for new snapshots.
+io::task<bool> history_reader::open() {
     if (past_ == nullptr) {
         auto opened = co_await history::timeline::open(files_, source_.directory, source_.venue);
-        if (!opened) co_return std::unexpected(unreadable());
+        if (!opened) co_return false;
         past_ = std::move(*opened);
     }
-    const auto looked = past_->index().look();
-    if (!looked) co_return std::unexpected(unreadable());
+    co_return past_->index().look().has_value();
+}
+
+io::task<history_result> history_reader::answer(const history_query* asked, const std::atomic<bool>* given_up) {
+    given_up_ = given_up;
+    const bool is_open = co_await open();
+    if (!is_open) co_return std::unexpected(unreadable());
     if (asked->pictures) co_return co_await pictures_of(asked);
-    const std::optional<api_error> problem = co_await go_to(asked->from);
+    std::optional<api_error> problem = co_await go_to(asked->from);
+    if (problem && asked->from == moment(domain::sequence_number{0})) {
+        // The first segments may have been removed: all is what follows the oldest snapshot.
+        const bool is_open_again = co_await open();
+        const std::vector<std::uint64_t> all =
+            is_open_again ? past_->index().sequences() : std::vector<std::uint64_t>();
+        if (!all.empty()) problem = co_await go_to(moment(domain::sequence_number{all.front()}));
+    }
     if (problem) co_return std::unexpected(*problem);
     switch (asked->table) {
         case history_table::book: co_return book_of(*asked);
@@ -179,6 +208,8 @@ io::task<history_result> history_reader::rows_of(const history_query* asked) {
         if (!done) co_return std::unexpected(unreadable());
         stamp(answer);
         executed += commands_per_step;
+        commands_count_ += commands_per_step;
+        if (is_given_up()) co_return std::unexpected(given_up());
         if (rows.full_after()) {
             answer.next = rows.full_after();
             break;
@@ -207,6 +238,8 @@ io::task<history_result> history_reader::columns_of(const history_query* asked) 
         if (!done) co_return std::unexpected(unreadable());
         stamp(answer);
         executed += commands_per_step;
+        commands_count_ += commands_per_step;
+        if (is_given_up()) co_return std::unexpected(given_up());
         if (!past_->is_cut()) break;
         const bool is_full = executed >= history_commands_max || recorder.ended.size() >= history_columns_max;
         if (!is_full) continue;
@@ -237,6 +270,7 @@ io::task<history_result> history_reader::pictures_of(const history_query* asked)
     market_columns::book shown;
     market_column last;
     for (std::size_t k = 0; k < count; ++k) {
+        if (is_given_up()) co_return std::unexpected(given_up());
         const std::uint64_t sequence = all[begin + (k + 1) * there / count - 1];
         const std::optional<api_error> problem = co_await go_to(moment(domain::sequence_number{sequence}));
         if (problem) co_return std::unexpected(*problem);

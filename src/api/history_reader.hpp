@@ -7,6 +7,7 @@
 // Source:  docs/spec/api.md, "History"; docs/howto/history.md.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <expected>
 #include <memory>
@@ -43,11 +44,16 @@ class history_reader {
 
     /// Whether the venue's configuration has this instrument.
     [[nodiscard]] bool is_configured(std::string_view instrument) const noexcept;
-    /// Answers. @error invalid_instrument, invalid_params (a moment that the journal does not have), system_maintenance
-    /// (the journal cannot be read, or no snapshot is near enough).
-    [[nodiscard]] io::task<history_result> answer(const history_query* asked);
+    /// Answers. @param given_up  Once it is set, on any thread, the answer ends within some thousand commands, with an
+    /// error; nullptr if it never is. @error invalid_instrument, invalid_params (a moment that the journal does not
+    /// have), system_maintenance (the journal cannot be read, or no snapshot is near enough).
+    [[nodiscard]] io::task<history_result> answer(const history_query* asked,
+                                                  const std::atomic<bool>* given_up = nullptr);
+    /// Commands that all answers have executed.
+    [[nodiscard]] std::uint64_t commands_count() const noexcept { return commands_count_; }
 
  private:
+    [[nodiscard]] io::task<bool> open();
     [[nodiscard]] io::task<std::optional<api_error>> go_to(history::moment at);
     [[nodiscard]] const domain::instrument* find(std::string_view name) const noexcept;
     [[nodiscard]] history_result book_of(const history_query& asked) const;
@@ -55,10 +61,13 @@ class history_reader {
     [[nodiscard]] io::task<history_result> columns_of(const history_query* asked);
     [[nodiscard]] io::task<history_result> pictures_of(const history_query* asked);
     void stamp(history_answer& answer) const noexcept;
+    [[nodiscard]] bool is_given_up() const noexcept { return given_up_ != nullptr && *given_up_; }
 
     journal::storage* files_;
     history_source source_;
     std::unique_ptr<history::timeline> past_;
+    const std::atomic<bool>* given_up_ = nullptr;  ///< of the question that is being answered
+    std::uint64_t commands_count_ = 0;
 };
 
 }  // namespace corro::api

@@ -2,14 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "api/history_service.hpp"
 #include "api/json_value.hpp"
 #include "api/json_writer.hpp"
 #include "api/market_levels.hpp"
@@ -19,7 +23,9 @@
 #include "facility/recorder.hpp"
 #include "history/test_journal.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/yield.hpp"
 #include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
 
 namespace corro::api {
 namespace {
@@ -233,6 +239,64 @@ TEST_F(history_readers, a_book_is_the_one_at_its_moment) {
             }
         }
     }
+}
+
+TEST_F(history_readers, a_question_that_is_given_up_is_not_executed_further) {
+    history_query q = query_of("trades", "instrument=x&format=csv");
+    q.instrument = name;
+    std::atomic<bool> given_up{true};
+    const auto result = io::block_on(context, reader.answer(&q, &given_up));
+    EXPECT_FALSE(result.has_value());
+    EXPECT_LE(reader.commands_count(), 2'000U) << "of 5,000";
+    given_up = false;
+    EXPECT_TRUE(io::block_on(context, reader.answer(&q, &given_up)).has_value());
+    EXPECT_GE(reader.commands_count(), 5'000U);
+}
+
+TEST_F(history_readers, a_moment_behind_the_end_is_refused_by_number_and_not_by_time) {
+    history_query q = query_of("book", "instrument=x");
+    q.instrument = name;
+    q.from = history::moment(domain::sequence_number{5'001});
+    const auto refused = io::block_on(context, reader.answer(&q));
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().code, error_code::invalid_params);
+    q.from = history::moment(domain::time_ns{what.commands.back().time.value + 1});
+    EXPECT_EQ(ask(q).sequence, 5'000U);
+}
+
+io::task<> ask_one(history_service* of, history_query q, std::uint16_t port, history_result* into) {
+    *into = co_await of->ask(std::move(q), io::endpoint::loopback(port));
+}
+
+io::task<> ask_and_leave(history_service* of, history_query q) {
+    constexpr std::size_t share = history_questions_per_client_max;
+    std::vector<history_result> results(share + 1, history_answer());
+    {
+        io::task_scope clients(co_await io::this_context());
+        std::uint16_t port = 1'000;
+        for (history_result& each : results) clients.spawn(ask_one(of, q, ++port, &each));
+        co_await io::yield();
+        clients.request_stop();
+        co_await clients.join();
+    }
+    EXPECT_EQ(of->waiting_count(), 0U);
+    EXPECT_FALSE(results[share].has_value());
+    if (!results[share]) EXPECT_EQ(results[share].error().code, error_code::too_many_requests);
+    // The worker may have been quick.
+    results.pop_back();
+    const auto is_missing = [](const history_result& each) { return !each.has_value(); };
+    EXPECT_EQ(of->given_up_count(), static_cast<std::uint64_t>(std::ranges::count_if(results, is_missing)));
+    const history_result later = co_await of->ask(q, io::endpoint::loopback(1));
+    EXPECT_TRUE(later.has_value());
+}
+
+TEST_F(history_readers, one_client_has_a_share_of_the_questions_and_gets_it_back_when_it_leaves) {
+    history_service service(context, {history_source{folder.path(), what.venue}});
+    history_query q = query_of("trades", "instrument=x&format=csv");
+    q.instrument = name;
+    io::block_on(context, ask_and_leave(&service, q));
+    EXPECT_EQ(service.questions_count(), history_questions_per_client_max + 1);
+    EXPECT_GE(service.commands_count(), 5'000U);
 }
 
 /// Adds up the columns of a frame of the past.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "api/asyncapi_text.hpp"
 #include "api/json_writer.hpp"
 #include "api/market_text.hpp"
 #include "api/private_methods.hpp"
@@ -12,6 +13,7 @@
 #include "client/session_errors.hpp"
 #include "history/moment.hpp"
 #include "io/loop/timer.hpp"
+#include "io/task/when_any.hpp"
 #include "io/task/with_timeout.hpp"
 
 namespace corro::api {
@@ -93,6 +95,7 @@ server::server(io::context& on, io::tcp_acceptor port, server_options options)
 void server::add_routes() {
     router_.get("/ws/api/v2", [this](http::exchange* on) { return serve_socket(on); });
     router_.get("/api/v2/openapi.json", [this](http::exchange* on) { return describe_methods(on); });
+    router_.get("/api/v2/asyncapi.json", [this](http::exchange* on) { return describe_messages(on); });
     router_.post("/api/v2", [this](http::exchange* on) { return answer_post(on); });
     router_.post("/api/v2/*", [this](http::exchange* on) { return answer_post(on); });
     router_.get("/api/v2/*", [this](http::exchange* on) { return answer_get(on); });
@@ -109,6 +112,11 @@ io::task<> server::show_page(http::exchange* on) {
 
 io::task<> server::describe_methods(http::exchange* on) {
     respond_json(on, 200, openapi_text("/api/v2"));
+    co_return;
+}
+
+io::task<> server::describe_messages(http::exchange* on) {
+    respond_json(on, 200, asyncapi_text(on->request().find("Host")));
     co_return;
 }
 
@@ -322,7 +330,12 @@ io::task<> server::answer_history(http::exchange* on) {
     auto query = read_history_query(on);
     history_result result = std::unexpected(query ? api_error(error_code::internal_server_error) : query.error());
     const history_format format = query ? query->format : history_format::json;
-    if (query) result = co_await history_.ask(std::move(*query));
+    if (query) {
+        // A question whose client has gone is not worth the commands that it executes.
+        auto ended = co_await io::when_any(history_.ask(std::move(*query), peer_of(on)), on->wait_for_end());
+        auto& answered = std::get<0>(ended.values);
+        if (answered) result = std::move(*answered);
+    }
     if (!result) {
         const error_code code = result.error().code;
         const bool is_missing = code == error_code::invalid_instrument || code == error_code::method_not_found;

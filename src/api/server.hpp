@@ -3,7 +3,7 @@
 //     /ws/api/v2             WebSocket
 //     /api/v2                POST: a request of JSON-RPC as the body
 //     /api/v2/public/...     GET with a query, or POST as above
-//     /api/v2/openapi.json   the description of the methods
+//     /api/v2/openapi.json   the description of the methods; asyncapi.json: that of the WebSocket's messages
 //     /api/v1/...            GET: the past, from the venue's journal
 //     /ws/market/v1          WebSocket: an instrument's market as binary frames
 //     /                      the pages that the server was given
@@ -130,6 +130,7 @@ class server {
     [[nodiscard]] io::task<> answer_post(http::exchange* on);
     [[nodiscard]] io::task<> answer_get(http::exchange* on);
     [[nodiscard]] io::task<> describe_methods(http::exchange* on);
+    [[nodiscard]] io::task<> describe_messages(http::exchange* on);
     [[nodiscard]] io::task<> respond(http::exchange* on, const read_request* read, std::string_view body,
                                      std::int64_t in_us);
     [[nodiscard]] io::task<std::expected<std::string, api_error>> dispatch(http::exchange* on, const request* r,

@@ -7,6 +7,7 @@
 #include "http/server.hpp"
 #include "http/write_head.hpp"
 #include "io/loop/context.hpp"
+#include "io/sync/event.hpp"
 #include "io/task/with_timeout.hpp"
 
 namespace corro::http {
@@ -101,6 +102,18 @@ io::task<std::expected<std::string_view, std::error_code>> exchange::read_body()
         if (in_.body_ended() && whole_body_.empty()) co_return *piece;
         whole_body_.append(*piece);
     }
+}
+
+io::task<> exchange::wait_for_end() {
+    while (in_.body_ended()) {
+        const std::span<std::byte> room = in_.room();
+        if (room.empty()) break;
+        const io::io_result got = co_await stream_->read_some(room);
+        in_.commit(got.bytes);
+        if (got.error) co_return;
+    }
+    io::manual_event never;
+    static_cast<void>(co_await never.wait());
 }
 
 std::string_view exchange::trailer(std::string_view name) {

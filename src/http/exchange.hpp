@@ -79,6 +79,14 @@ class exchange {
     /// `read_some_of_body`.
     [[nodiscard]] io::task<std::expected<std::string_view, std::error_code>> read_body();
 
+    /// Waits until the client has ended its connection, or its half of it: nobody may read the response then. For a
+    /// handler that works for long, beside that work. Bytes of further requests are received meanwhile, and kept.
+    ///
+    /// @suspend Until then. With an unread body, or without room for more bytes, until a stop.
+    /// @overlap No read of the body.
+    /// @cancel  Observes the task's stop token.
+    [[nodiscard]] io::task<> wait_for_end();
+
     /// The value of a trailer field, when a chunked body has ended; empty if there is none.
     [[nodiscard]] std::string_view trailer(std::string_view name);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "http/server_fixture.hpp"
 #include "io/net/unix_socket.hpp"
 #include "io/sync/event.hpp"
+#include "io/task/when_any.hpp"
 
 namespace corro::http {
 namespace {
@@ -58,6 +60,39 @@ TEST_P(http_server, answers_pipelined_requests_in_their_order_and_keeps_the_conn
         ASSERT_NE(at, std::string::npos) << i;
     }
     EXPECT_EQ(count_of(got, "\r\nDate: "), 501U);
+}
+
+/// Works for long, and gives up when the client has gone.
+io::task<> work_while_it_is_there(exchange* on, std::chrono::milliseconds length, int* gone_count) {
+    const auto ended = co_await io::when_any(io::sleep_for(length), on->wait_for_end());
+    if (ended.index == 1) ++*gone_count;
+    on->respond(200, "text/plain", "done");
+}
+
+TEST_P(http_server, a_handler_notices_that_its_client_has_gone_and_keeps_further_requests) {
+    int gone_count = 0;
+    const handler answer = [&gone_count](exchange* on) {
+        return work_while_it_is_there(on, on->request().path == "/long" ? io::test_patience : 20ms, &gone_count);
+    };
+    const auto play = [](io::context* on, server*, io::endpoint at) -> io::task<> {
+        io::tcp_stream two = co_await connect_to(on, at);
+        constexpr std::string_view first = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n";
+        constexpr std::string_view last =
+            "GET /b HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nConnection: close\r\n\r\nxx";
+        static_cast<void>(co_await two.write_all(bytes_of(first)));
+        static_cast<void>(co_await io::sleep_for(5ms));
+        static_cast<void>(co_await two.write_all(bytes_of(last)));
+        const std::string both = co_await read_to_end(&two);
+        const std::size_t second = both.find("200 OK", both.find("200 OK") + 1);
+        EXPECT_NE(second, std::string::npos) << both;
+        io::tcp_stream leaves = co_await connect_to(on, at);
+        static_cast<void>(co_await leaves.write_all(bytes_of("GET /long HTTP/1.1\r\nHost: h\r\n\r\n")));
+        static_cast<void>(co_await io::sleep_for(5ms));
+        leaves.close();
+    };
+    // It ends long before the handler would.
+    serve(answer, play);
+    EXPECT_EQ(gone_count, 1);
 }
 
 TEST_P(http_server, reads_chunked_bodies_and_their_trailers) {
