@@ -11,6 +11,7 @@ void add_replay_command(command_line& line);
 void add_watch_command(command_line& line);
 void add_client_command(command_line& line);
 void add_demo_command(command_line& line);
+void add_proxy_command(command_line& line);
 void add_journal_command(command_line& line);
 void add_rules_command(command_line& line);
 void add_book_command(command_line& line);

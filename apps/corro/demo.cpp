@@ -31,6 +31,7 @@
 #include "process.hpp"
 #include "report.hpp"
 #include "screen.hpp"
+#include "test_clock.hpp"
 
 namespace corro::app {
 namespace {
@@ -44,6 +45,7 @@ struct demo_options {
     double rate = 2'000;
     std::uint64_t seed = 1;
     double seconds = 0;
+    std::string clock;
     bool plain = false;
 };
 
@@ -218,7 +220,9 @@ int demo(const demo_options& options) {
     const std::vector<api::api_key> keys = options.config.empty()
                                                ? node::parse_api_keys(demo_configuration, "demo.toml", configuration)
                                                : node::load_api_keys(configuration);
-    exchange_thread venue(configuration);
+    io::platform& real = io::default_platform();
+    const auto shifted = options.clock.empty() ? nullptr : platform_with_clock(real, options.clock);
+    exchange_thread venue(configuration, io::context_options(shifted == nullptr ? real : *shifted));
     const std::unique_ptr<api_thread> web = start_api(configuration, venue.exchange(), keys);
     const std::vector<std::string> details = how_to_connect(configuration, venue.exchange(), web.get(), keys);
     for (const std::string& line : details) fmt::print("{}\n", line);
@@ -264,6 +268,7 @@ void add_demo_command(command_line& line) {
     command.add_option("--seconds", options->seconds, "Seconds until the end; 0: until Ctrl-C or q")
         .shows_default()
         .not_negative();
+    command.add_option("--clock", options->clock, clock_help);
     command.add_flag("--plain", options->plain, "Print a line per second, also on a terminal");
     command.runs([options] { return demo(*options); });
 }

@@ -15,8 +15,9 @@ namespace corro::app {
 /// The exchange on its own thread.
 class exchange_thread {
  public:
-    explicit exchange_thread(const node::configuration& configuration)
-        : exchange_(context_, configuration), close_(context_) {
+    explicit exchange_thread(const node::configuration& configuration,
+                             io::context_options options = io::context_options())
+        : context_(options), exchange_(context_, configuration), close_(context_) {
         io::block_on(context_, exchange_.start());
         try {
             thread_ = std::thread([this] { run(); });

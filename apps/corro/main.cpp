@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
     corro::app::add_watch_command(line);
     corro::app::add_client_command(line);
     corro::app::add_demo_command(line);
+    corro::app::add_proxy_command(line);
     corro::app::add_journal_command(line);
     corro::app::add_rules_command(line);
     corro::app::add_book_command(line);

@@ -33,6 +33,7 @@
 #include "node/venue/venue.hpp"
 #include "process.hpp"
 #include "report.hpp"
+#include "test_clock.hpp"
 
 namespace corro::app {
 namespace {
@@ -42,6 +43,7 @@ struct serve_options {
     std::string listen;
     std::string threading;
     std::string io = "auto";
+    std::string clock;
     std::string role = "all";
     std::string gateway;
     std::string metrics;
@@ -54,6 +56,14 @@ struct serve_options {
     std::uint32_t sample_every = 0;
     bool sample_given = false;
 };
+
+/// The machine of the whole process, which outlives every context.
+io::platform& machine_of(const serve_options& options) {
+    io::platform& real = platform_named(options.io);
+    if (options.clock.empty()) return real;
+    static const std::unique_ptr<io::platform> shifted = platform_with_clock(real, options.clock);
+    return *shifted;
+}
 
 std::vector<const node::host_journal*> journals_of(const node::venue& venue) {
     std::vector<const node::host_journal*> all;
@@ -265,7 +275,7 @@ int serve(const serve_options& options) {
     if (options.sample_given) configuration.timing_sample_every = options.sample_every;
     std::vector<api::api_key> keys = node::load_api_keys(configuration);
     report_descriptors(node::descriptors_needed(configuration));
-    io::context_options loop(platform_named(options.io));
+    io::context_options loop(machine_of(options));
     loop.busy_poll = configuration.order_entry_busy_poll;
     io::context context(loop);
     node::venue venue(context, configuration);
@@ -339,7 +349,7 @@ int distribute(const serve_options& options) {
         throw node::configuration_error(
             "a distributor needs its venue's ports: --venue-feed ADDRESS and --venue-snapshots ADDRESS");
     }
-    io::context context(io::context_options(platform_named(options.io)));
+    io::context context(io::context_options(machine_of(options)));
     node::distributor_role distributor(context, configuration, node::address_of(options.venue_feed[0], "--venue-feed"),
                                        node::address_of(options.venue_snapshots[0], "--venue-snapshots"));
     fmt::print("corro {} distributes the feed of venue {} on {}\n  feed         {}\n  snapshots    {}\n", CORRO_VERSION,
@@ -377,7 +387,7 @@ int serve_api(const serve_options& options) {
                                         ": api.listen: an API needs an address; add [api] with "
                                         "listen = \"127.0.0.1:7020\"");
     }
-    io::context context(io::context_options(platform_named(options.io)));
+    io::context context(io::context_options(machine_of(options)));
     std::optional<io::endpoint> orders;
     if (!options.venue_orders.empty()) orders = node::address_of(options.venue_orders, "--venue-orders");
     std::vector<api::api_key> keys = node::load_api_keys(configuration);
@@ -404,7 +414,7 @@ int serve_facility(const serve_options& options) {
         throw node::configuration_error(options.config +
                                         ": link.listen: a facility needs an address for its gateways; add "
                                         "[link] with listen = \"venue.link\"");
-    io::context context(io::context_options(platform_named(options.io)));
+    io::context context(io::context_options(machine_of(options)));
     const auto noticed = [](const std::string& what) { fmt::print(stderr, "corro serve: {}\n", what); };
     node::venue facility(context, configuration, node::order_entry_place::over_gateways, noticed);
     io::block_on(context, facility.start());
@@ -434,7 +444,7 @@ int serve_gateway(const serve_options& options) {
         throw node::configuration_error(options.config +
                                         ": link.connect: a gateway needs the address of its facility; add [link] with "
                                         "listen, or with connect");
-    io::context context(io::context_options(platform_named(options.io)));
+    io::context context(io::context_options(machine_of(options)));
     const auto opened = [](io::endpoint where) {
         fmt::print("  order entry  {}\n", where.to_string());
         std::fflush(stdout);
@@ -479,6 +489,7 @@ void add_serve_command(command_line& line) {
     command.add_option("--threading", options->threading, "inline or split, instead of the configuration's")
         .one_of({"inline", "split"});
     command.add_option("--io", options->io, "Kernel interface of the sockets").one_of(backend_names()).shows_default();
+    command.add_option("--clock", options->clock, clock_help);
     command
         .add_option(
             "--role", options->role,

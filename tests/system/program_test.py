@@ -49,6 +49,20 @@ class Program(unittest.TestCase):
                 self.assertIn("10000 requests", exchange.close())
         self.assertNotEqual(run("serve", "--io", "telepathy").returncode, 0)
 
+    @unittest.skipUnless(shutil.which("qemu-x86_64"), "qemu-x86_64 (Debian: qemu-user) is not installed")
+    def test_names_the_processor_that_it_needs(self):
+        def started(processor):
+            return subprocess.run(["qemu-x86_64", "-cpu", processor, CORRO, "--version"], capture_output=True, text=True, timeout=TIME_LIMIT_S)
+
+        with open(CORRO, "rb") as file:
+            if re.search(rb"__[at]san_init", file.read()):
+                self.skipTest("a sanitizer's memory has no place under qemu")
+        newer, older = started("Haswell"), started("Nehalem")
+        self.assertEqual(newer.returncode, 0, newer.stderr)
+        if older.returncode != 0:  # a build for every processor runs on the old one, too
+            self.assertEqual(older.returncode, 1, older.stderr)
+            self.assertIn("was built for x86-64-v3", older.stderr)
+
     def test_starts_the_lab_beside_it(self):
         listed = run("lab", "list")
         self.assertEqual(listed.returncode, 0, listed.stderr)
