@@ -79,7 +79,7 @@ MACHINE_ALLOWED = (
 
 # A loop within a call, such as a constructor, cannot be stepped from outside.
 LOOP_WORD = re.compile(r"\bblock_on\b")
-LOOP_ALLOWED = ("src/io/", "src/sim/", "src/simulation/")
+LOOP_ALLOWED = ("src/io/", "src/sim/", "src/simulation/", "src/market/whole/")
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 # Comments and literals, replaced before words are looked for. A raw string's delimiter is matched by its name.

@@ -182,7 +182,7 @@ std::int64_t agent::position(domain::instrument_id in) const noexcept {
 const book_view& agent::book(domain::instrument_id of) {
     const std::int64_t at = market_->now_ns() - draw(link_->market_data, stream::market_data);
     seen_ns_ = std::max(seen_ns_, at);
-    return market_->public_of(of).history.as_of(seen_ns_);
+    return market_->public_of(*this, of).history.as_of(seen_ns_);
 }
 
 const domain::instrument& agent::rules(domain::instrument_id of) const noexcept {

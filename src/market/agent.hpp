@@ -258,6 +258,7 @@ class agent {
     const link* link_;
     const delay* compute_;  // null: none
     std::uint32_t index_;
+    std::uint32_t first_public_ = 0;  // the public states that it sees
     request_number last_number_ = 0;
 
     // The running wait.

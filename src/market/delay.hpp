@@ -56,6 +56,10 @@ class delay {
     /// No draw is above it.
     [[nodiscard]] std::int64_t most_ns() const noexcept { return most_ns_; }
     [[nodiscard]] bool is_constant() const noexcept { return shape_ == shape::constant; }
+    /// Of more than one value.
+    [[nodiscard]] bool is_uniform() const noexcept { return shape_ == shape::uniform; }
+    /// Those from samples are equal when one is a copy of the other.
+    friend bool operator==(const delay&, const delay&) = default;
     /// The same shape, each delay multiplied.
     [[nodiscard]] delay scaled(double factor) const;
 

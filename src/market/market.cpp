@@ -55,7 +55,7 @@ market::market(market_options options)
 market::~market() = default;
 
 agent& market::add_agent(agent_options with, std::function<behaviour(agent&)> make) {
-    CORRO_ASSERT(facility_ == nullptr, "agents are added before the market runs");
+    CORRO_ASSERT(!has_started_ && outside_ == nullptr, "agents are added before the market runs");
     CORRO_ASSERT(agents_.size() < agents_max, "a market has at most agents_max agents");
     const link* way = &no_link();
     if (with.way != nullptr) {
@@ -92,8 +92,11 @@ facility::facility_options market::venue_options() const noexcept {
 }
 
 void market::start() {
-    facility_ = std::make_unique<facility::facility>(venue_options(), options_.instruments,
-                                                     static_cast<facility::event_consumer&>(*this));
+    has_started_ = true;
+    if (outside_ == nullptr) {
+        facility_ = std::make_unique<facility::facility>(venue_options(), options_.instruments,
+                                                         static_cast<facility::event_consumer&>(*this));
+    }
     is_large_ = agents_.size() > cached_agents;
     for (std::size_t i = 0; i < agents_.size(); ++i) {
         agent& each = agents_[i];
@@ -127,8 +130,31 @@ void market::prefetch_coming() const noexcept {
 }
 
 void market::take_commands_from(std::shared_ptr<command_source> source) {
-    CORRO_ASSERT(facility_ == nullptr && source_ == nullptr, "one source, before the market runs");
+    CORRO_ASSERT(!has_started_ && source_ == nullptr && outside_ == nullptr, "one source, before the market runs");
     source_ = std::move(source);
+}
+
+void market::trade_at(outside_venue& elsewhere, std::span<const std::uint32_t> feed_of_agent) {
+    CORRO_ASSERT(!has_started_ && source_ == nullptr, "where to trade is decided before the market runs");
+    CORRO_ASSERT(feed_of_agent.size() == agents_.size(), "each agent has a feed");
+    const venue_times& times = options_.times;
+    CORRO_ASSERT(
+        times.gateway.most_ns() == 0 && times.engine.most_ns() == 0 && times.bump_ns == 0 && times.resting_ns == 0,
+        "a venue elsewhere has times of its own");
+    outside_ = &elsewhere;
+    std::uint32_t feeds_count = 1;
+    for (std::size_t i = 0; i < agents_.size(); ++i) {
+        agents_[i].link_ = &no_link();
+        agents_[i].first_public_ = feed_of_agent[i] * static_cast<std::uint32_t>(options_.instruments.size());
+        feeds_count = std::max(feeds_count, feed_of_agent[i] + 1);
+    }
+    reach_ns_ = 0;
+    public_.resize(feeds_count * options_.instruments.size());
+}
+
+std::int64_t market::next_ns() const noexcept {
+    if (!has_started_) return 0;
+    return schedule_.empty() ? never_ns : static_cast<std::int64_t>(schedule_.next().at_ns);
 }
 
 void market::ask_source() {
@@ -141,7 +167,7 @@ void market::ask_source() {
 }
 
 bool market::run(std::int64_t until_ns, std::size_t commands_max) {
-    if (facility_ == nullptr) start();
+    if (!has_started_) start();
     for (;;) {
         const std::int64_t next_ns = schedule_.empty() ? INT64_MAX : static_cast<std::int64_t>(schedule_.next().at_ns);
         const bool is_of_source = source_ != nullptr && source_->next_ns() <= std::min(next_ns, until_ns);
@@ -170,6 +196,7 @@ void market::stop(agent& which) {
 }
 
 void market::change_link(agent& of, std::shared_ptr<const link> way) {
+    if (outside_ != nullptr) throw std::runtime_error("links do not change where the venue is elsewhere");
     if (way->market_data.most_ns() > reach_ns_) reach_ns_ = way->market_data.most_ns();
     of.link_ = way.get();
     if (links_.empty() || links_.back() != way) links_.push_back(std::move(way));
@@ -250,7 +277,7 @@ void market::take_messages(agent& who) {
 
 void market::await_public(agent& who) {
     // What was published before, and is still on its way, counts as well.
-    public_state& of = public_of(who.news_instrument_);
+    public_state& of = public_of(who, who.news_instrument_);
     const std::int64_t delayed = who.draw(who.link_->market_data, agent::stream::market_data);
     const std::int64_t seen = std::max(who.seen_ns_, now_ns_ - delayed);
     const book_view& known = of.history.as_of(seen);
@@ -272,7 +299,7 @@ bool market::is_news(const book_view& before, const book_view& after, std::uint8
 }
 
 void market::remove_waiting(agent& who) noexcept {
-    std::vector<waiting>& all = public_of(who.news_instrument_).waiting_agents;
+    std::vector<waiting>& all = public_of(who, who.news_instrument_).waiting_agents;
     const auto found = std::ranges::find(all, who.index_, &waiting::agent);
     if (found != all.end()) all.erase(found);
 }
@@ -288,6 +315,9 @@ void market::take_note(std::uint32_t from, std::string_view what, double value) 
 // --- Requests -------------------------------------------------------------------------------------------------------
 
 domain::command& market::prepare(agent& from, bool is_tracked) {
+    if (is_tracked && outside_ != nullptr) {
+        throw std::runtime_error("places in queues are not followed where the venue is elsewhere");
+    }
     std::uint32_t place = free_flight_;
     if (place != 0) {
         free_flight_ = flights_[place].next_free;
@@ -323,7 +353,7 @@ void market::depart(agent& from) {
     }
     if (options_.times.bump_ns != 0 && may_trade(leaving.command.kind)) at += options_.times.bump_ns;
     schedule_.add(at, first_flight_slot + departing_);
-    if (is_large_) {
+    if (is_large_ && outside_ == nullptr) {
         const domain::command& c = leaving.command;
         domain::prefetch_hint hint;
         hint.account = c.account;
@@ -340,6 +370,12 @@ void market::depart(agent& from) {
 void market::arrive(std::uint32_t flight_index) {
     const venue_times& times = options_.times;
     flight& arrived = flights_[flight_index];
+    if (outside_ != nullptr) {
+        outside_->send(agents_[arrived.agent], arrived.command);
+        arrived.next_free = free_flight_;
+        free_flight_ = flight_index;
+        return;
+    }
     if (times.resting_ns != 0 && !arrived.is_at_gateway) {
         if (const std::int64_t allowed = allowed_ns(arrived); allowed > now_ns_) {
             schedule_.add(allowed, first_flight_slot + flight_index);

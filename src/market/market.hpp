@@ -107,6 +107,17 @@ class command_source {
     virtual void on_executed(const market& world) = 0;
 };
 
+/// A venue elsewhere, to which requests go instead of the market's own facility: market/whole/whole_market.hpp.
+class outside_venue {
+ public:
+    outside_venue() = default;
+    outside_venue(const outside_venue&) = delete;
+    outside_venue& operator=(const outside_venue&) = delete;
+    virtual ~outside_venue() = default;
+    /// A request leaves its agent now. It must not call back into the market.
+    virtual void send(const agent& from, const domain::command& request) = 0;
+};
+
 struct agent_options {
     std::string name;
     std::shared_ptr<const link> way;  ///< null: no delay
@@ -156,6 +167,7 @@ class market final : private facility::event_consumer {
     [[nodiscard]] agent& agent_at(std::size_t index) noexcept { return agents_[index]; }
     [[nodiscard]] const agent& agent_at(std::size_t index) const noexcept { return agents_[index]; }
     [[nodiscard]] const std::string& name_of(std::size_t index) const noexcept { return names_[index]; }
+    [[nodiscard]] bool is_operator(std::size_t index) const noexcept { return operators_[index]; }
     /// @pre The market has run (asserted).
     [[nodiscard]] const facility::facility& venue() const noexcept;
     [[nodiscard]] facility::facility_options venue_options() const noexcept;
@@ -185,7 +197,21 @@ class market final : private facility::event_consumer {
     /// Null: there is none.
     [[nodiscard]] const command_source* source() const noexcept { return source_.get(); }
 
-    /// For agents and scenarios.
+    /// Requests leave for `elsewhere`, and the market has no facility of its own: what arrives is given to `hear` and
+    /// `show`. Agents have no links then, and no places in queues.
+    /// @param feed_of_agent  Each agent's feed, from 0: whose `show` it sees.
+    /// @pre   The market has not run yet; the venue's times are 0, and there is no source (asserted). `elsewhere`
+    ///        outlives the market's running.
+    void trade_at(outside_venue& elsewhere, std::span<const std::uint32_t> feed_of_agent);
+    /// When something happens next without further arrivals; never_ns: nothing will.
+    [[nodiscard]] std::int64_t next_ns() const noexcept;
+    /// A private message has arrived at its agent; observers get it. @pre Not before now, and not after `next_ns`
+    /// (asserted).
+    void hear(std::int64_t at_ns, const domain::event& e);
+    /// A public message has arrived over a feed; otherwise as `hear`. Observers get those of feed 0.
+    void show(std::int64_t at_ns, std::uint32_t feed, const domain::event& e);
+
+    /// For agents and scenarios. @throws std::runtime_error where the venue is elsewhere.
     void change_link(agent& of, std::shared_ptr<const link> way);
 
  private:
@@ -228,7 +254,6 @@ class market final : private facility::event_consumer {
     void await_public(agent& who);
     [[nodiscard]] static bool is_news(const book_view& before, const book_view& after, std::uint8_t kinds) noexcept;
     void take_note(std::uint32_t from, std::string_view what, double value);
-    [[nodiscard]] bool is_operator(std::uint32_t index) const noexcept { return operators_[index]; }
     [[nodiscard]] bool is_strategy(domain::instrument_id id) const noexcept { return rules(id).legs_count != 0; }
     /// Of an order_executed.
     [[nodiscard]] std::int64_t fee_of(const domain::event& e) const noexcept;
@@ -249,10 +274,18 @@ class market final : private facility::event_consumer {
     void consume_one(const domain::event& e);
     void post(domain::session_id to, const domain::event& e);
     void settle_fill(const domain::event& e);
-    void publish(std::uint32_t instrument_index);
+    void publish(std::uint32_t state_index);
     void track(const domain::event& e);
-    [[nodiscard]] public_state& public_of(domain::instrument_id id) noexcept;
-    [[nodiscard]] const public_state& public_of(domain::instrument_id id) const noexcept;
+    void advance(std::int64_t to_ns);
+    [[nodiscard]] std::size_t index_of(domain::instrument_id id) const noexcept;
+    /// What the feed without delay has shown, and what that of an agent has.
+    [[nodiscard]] const public_state& public_of(domain::instrument_id id) const noexcept {
+        return public_[index_of(id)];
+    }
+    [[nodiscard]] public_state& public_of(domain::instrument_id id) noexcept { return public_[index_of(id)]; }
+    [[nodiscard]] public_state& public_of(const agent& who, domain::instrument_id id) noexcept {
+        return public_[who.first_public_ + index_of(id)];
+    }
     void remove_waiting(agent& who) noexcept;
 
     market_options options_;
@@ -269,6 +302,8 @@ class market final : private facility::event_consumer {
     std::int64_t reach_ns_ = 0;
     std::unique_ptr<facility::facility> facility_;
     std::shared_ptr<command_source> source_;
+    outside_venue* outside_ = nullptr;
+    bool has_started_ = false;
 
     std::vector<flight> flights_;
     std::uint32_t free_flight_ = 0;  // 0: none; the first place is not used
@@ -286,11 +321,12 @@ class market final : private facility::event_consumer {
     // While a command is executed.
     std::int64_t published_at_ns_ = 0;
     flight* executing_ = nullptr;
-    std::vector<std::uint32_t> changed_;  // indices of instruments
+    std::vector<std::uint32_t> changed_;  // indices of public states
+    std::size_t first_shown_ = 0;         // the public states of the feed that shows
     std::vector<std::pair<std::uint32_t, domain::event>> to_track_;
     std::uint32_t trackers_count_ = 0;
 
-    std::vector<public_state> public_;
+    std::vector<public_state> public_;        // by instrument; of a venue elsewhere by feed and instrument
     std::vector<std::uint32_t> index_of_id_;  // of an instrument, plus 1
     std::vector<waiting> told_;               // scratch of `publish`
 

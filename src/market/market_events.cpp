@@ -10,19 +10,13 @@ namespace corro::market {
 
 using domain::event_kind;
 
-market::public_state& market::public_of(domain::instrument_id id) noexcept {
+std::size_t market::index_of(domain::instrument_id id) const noexcept {
     CORRO_ASSERT(id.value < index_of_id_.size() && index_of_id_[id.value] != 0, "the instrument is the market's");
-    return public_[index_of_id_[id.value] - 1];
-}
-
-const market::public_state& market::public_of(domain::instrument_id id) const noexcept {
-    CORRO_ASSERT(id.value < index_of_id_.size() && index_of_id_[id.value] != 0, "the instrument is the market's");
-    return public_[index_of_id_[id.value] - 1];
+    return index_of_id_[id.value] - 1;
 }
 
 const domain::instrument& market::rules(domain::instrument_id id) const noexcept {
-    CORRO_ASSERT(id.value < index_of_id_.size() && index_of_id_[id.value] != 0, "the instrument is the market's");
-    return options_.instruments[index_of_id_[id.value] - 1];
+    return options_.instruments[index_of(id)];
 }
 
 std::int64_t market::fee_of(const domain::event& e) const noexcept {
@@ -38,7 +32,7 @@ void market::consume(std::span<const domain::event> events) noexcept {
 
 void market::consume_one(const domain::event& e) {
     const auto changed = [&](std::uint8_t kinds) -> book_view& {
-        const std::uint32_t index = index_of_id_[e.instrument.value] - 1;
+        const auto index = static_cast<std::uint32_t>(first_shown_ + index_of_id_[e.instrument.value] - 1);
         public_state& of = public_[index];
         if (of.changed == 0) changed_.push_back(index);
         of.changed |= kinds;
@@ -105,6 +99,38 @@ void market::consume_one(const domain::event& e) {
     }
 }
 
+void market::advance(std::int64_t to_ns) {
+    CORRO_ASSERT(outside_ != nullptr, "messages come from a venue elsewhere");
+    CORRO_ASSERT(to_ns >= now_ns_ && to_ns <= next_ns(), "arrivals come in their order, among the market's own events");
+    now_ns_ = to_ns;
+    published_at_ns_ = to_ns;
+}
+
+void market::hear(std::int64_t at_ns, const domain::event& e) {
+    advance(at_ns);
+    const std::uint32_t index = domain::session_of(e).value - 1;
+    if (index >= agents_.size()) return;
+    agent& who = agents_[index];
+    who.answer_at_ns_ = at_ns;  // it has crossed its link already
+    who.answered_command_ = counts_.commands;
+    consume(std::span(&e, 1));
+}
+
+void market::show(std::int64_t at_ns, std::uint32_t feed, const domain::event& e) {
+    advance(at_ns);
+    const std::uint64_t trades = counts_.trades;
+    first_shown_ = feed * options_.instruments.size();
+    if (feed == 0) {
+        consume(std::span(&e, 1));
+    } else {
+        consume_one(e);
+        counts_.trades = trades;
+    }
+    if ((e.flags & domain::event_flag::last_of_command) == 0) return;
+    for (const std::uint32_t index : changed_) publish(index);
+    changed_.clear();
+}
+
 void market::settle_fill(const domain::event& e) {
     const std::uint32_t owner = e.execution.account.value - 1;
     if (owner >= agents_.size()) return;
@@ -168,8 +194,8 @@ void market::track(const domain::event& e) {
     }
 }
 
-void market::publish(std::uint32_t instrument_index) {
-    public_state& of = public_[instrument_index];
+void market::publish(std::uint32_t state_index) {
+    public_state& of = public_[state_index];
     of.now.at_ns = published_at_ns_;
     of.history.add(of.now, now_ns_ - reach_ns_);
     const std::uint8_t kinds = std::exchange(of.changed, std::uint8_t{0});
