@@ -226,9 +226,26 @@ TEST(fix_rejects, a_client_in_the_style_of_quickfix_may_continue_numbers_that_ar
         fix_venue venue(*here, fix_venue::any_number_of_logons(), gateway::answer_log_options(), options_of_quickfix());
         const auto alice = co_await venue.log_on("ALICE", 1, 5);
         EXPECT_EQ(co_await alice->next(), "35=2|34=2|7=1|16=0|");
+        const std::string logon = "35=A|98=0|108=30|554=" + testing::password_of(1) + "|";
         const auto other = co_await venue.connect("ALICE2");
         other->next_number = 5;
-        EXPECT_EQ(co_await other->ask("35=A|98=0|108=30|554=" + testing::password_of(1) + "|"), "closed");
+        EXPECT_EQ(co_await other->ask(logon), "closed");
+        co_await venue.close();
+    });
+}
+
+TEST(fix_rejects, a_logon_that_is_not_sound_ends_without_a_word_in_the_style_of_quickfix) {
+    testing::run_on_context([](io::context* here) -> io::task<> {
+        fix_venue venue(*here, fix_venue::any_number_of_logons(), gateway::answer_log_options(), options_of_quickfix());
+        const std::string logon = "35=A|98=0|554=" + testing::password_of(1) + "|";
+        auto alice = co_await venue.connect("ALICE");
+        EXPECT_EQ(co_await alice->ask(logon), "closed") << "no HeartBtInt";
+        alice = co_await venue.connect("ALICE");
+        alice->begin_string = "FIXT.1.1";
+        EXPECT_EQ(co_await alice->ask(logon + "108=30|"), "closed") << "no DefaultApplVerID";
+        alice = co_await venue.connect("ALICE");
+        alice->begin_string = "FIXT.1.1";
+        EXPECT_EQ(co_await alice->ask(logon + "108=30|1137=9|"), "35=A|34=1|98=0|108=30|1137=9|");
         co_await venue.close();
     });
 }

@@ -264,13 +264,21 @@ constexpr std::uint32_t known_of(std::uint32_t tag) noexcept {
     return tag < known_end ? known[tag] : all_session_types;
 }
 
-/// Whether a session message's version has the field in any message. FIXT.1.1 by itself has those of the session.
+/// The fields of FIXT.1.1 between header and trailer: those of session messages.
+constexpr tag_set tags_of_transport = [] {
+    tag_set all;
+    for_each_tag(
+        "7 16 36 45 58 95-96 98 108 112 123 141 354-355 371-373 383-385 464 553-554 789 925 1130-1131 1137 "
+        "1400-1404 1406-1409",
+        [&all](std::uint32_t tag) { all.add(tag); });
+    return all;
+}();
+
+/// Whether a session message's version has the field in any message.
 bool is_defined(std::uint32_t tag, std::string_view begin_string) noexcept {
     if (begin_string == "FIX.4.2") return tag <= tags_of_4_2_end;
     if (begin_string == "FIX.4.4") return tag <= tags_of_4_4_end;
-    return begin_string != "FIXT.1.1"
-               ? tag < tags_end
-               : std::ranges::find(types_of_session_fields, tag, &described::tag) != types_of_session_fields.end();
+    return tag < tags_end && (begin_string != "FIXT.1.1" || tags_of_transport.has(tag));
 }
 
 /// The fields of the groups' entries, those of inner groups included.

@@ -146,6 +146,8 @@ TEST(fix_structure, a_session_message_has_no_field_that_its_version_does_not_hav
     EXPECT_EQ(problem_in_version("FIX.4.2", "447=x|"), "0 447");
     EXPECT_EQ(problem_in_version("FIXT.1.1", "55=MSFT|"), "0 55") << "the transport has no fields of orders";
     EXPECT_EQ(problem_in_version("FIXT.1.1", "36=1|"), "2 36");
+    EXPECT_EQ(problem_in_version("FIXT.1.1", "58=a|"), "2 58");
+    EXPECT_EQ(problem_in_version("FIXT.1.1", "5000=a|"), "0 5000");
 }
 
 TEST(fix_structure, what_stands_first_counts) {

@@ -62,7 +62,7 @@ taken session::dispatch_as_quickfix(const std::optional<message_problem>& indexe
     if (!has_names_as_quickfix(now)) return taken::by_session;
     if (is_logon) {
         const auto version = message_.get(tag::default_appl_ver_id);
-        if (!version && !settings_.identity.default_appl_ver_id.empty()) {
+        if (!version && settings_.identity.begin_string == "FIXT.1.1") {
             finish("DefaultApplVerID (1137) is missing");
             return taken::by_session;
         }
