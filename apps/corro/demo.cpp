@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "api_thread.hpp"
@@ -47,7 +51,55 @@ struct demo_options {
     double seconds = 0;
     std::string clock;
     bool plain = false;
+    bool no_journal = false;
 };
+
+// The past that the dashboard shows. At the default rate a segment is full after a minute, a snapshot is made every
+// four, and between eight and twelve minutes are kept.
+constexpr std::uint64_t past_segment_bytes = std::uint64_t{16} * 1024 * 1024;
+constexpr std::uint64_t past_snapshot_every = 500'000;
+constexpr std::size_t past_snapshots_kept = 3;
+/// More than the demonstration ever uses; with less on the disk there is no past.
+constexpr std::uintmax_t past_free_bytes_min = std::uintmax_t{2} * 1024 * 1024 * 1024;
+
+/// A new folder for temporary files, removed with what is in it at the end.
+class passing_folder {
+ public:
+    /// @throws std::system_error
+    passing_folder() : path_((std::filesystem::temp_directory_path() / "corro-demo-XXXXXX").string()) {
+        if (::mkdtemp(path_.data()) == nullptr) throw std::system_error(errno, std::generic_category(), path_);
+    }
+    ~passing_folder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    passing_folder(const passing_folder&) = delete;
+    passing_folder& operator=(const passing_folder&) = delete;
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+    std::string path_;
+};
+
+/// Gives a venue without a journal one of bounded size, for its past.
+/// @return The folder that ends with the demonstration; nothing when there is no room.
+std::unique_ptr<passing_folder> keep_past(node::configuration& c) {
+    std::error_code error;
+    const auto space = std::filesystem::space(std::filesystem::temp_directory_path(error), error);
+    if (error || space.available < past_free_bytes_min) {
+        fmt::print("no past: it needs 2 GiB in the folder for temporary files\n");
+        return nullptr;
+    }
+    auto folder = std::make_unique<passing_folder>();
+    c.journal_directory = folder->path();
+    // An answer does not wait for the disk, so that the latencies are those without a journal.
+    c.durability = journal::durability::none;
+    c.journal_segment_bytes = past_segment_bytes;
+    c.snapshot_every = past_snapshot_every;
+    c.snapshots_kept = past_snapshots_kept;
+    c.journal_bytes_kept = 0;
+    return folder;
+}
 
 /// The price of each instrument, a random walk with steps of a tick.
 struct price_walk {
@@ -206,9 +258,11 @@ std::vector<std::string> how_to_connect(const node::configuration& c, const node
 
 int demo(const demo_options& options) {
     raise_descriptor_limit();
-    const node::configuration configuration = options.config.empty()
-                                                  ? node::parse_configuration(demo_configuration, "demo.toml")
-                                                  : node::load_configuration(options.config);
+    node::configuration configuration = options.config.empty()
+                                            ? node::parse_configuration(demo_configuration, "demo.toml")
+                                            : node::load_configuration(options.config);
+    std::unique_ptr<passing_folder> past;
+    if (configuration.journal_directory.empty() && !options.no_journal) past = keep_past(configuration);
     const gateway::account* account = nullptr;
     for (const gateway::account& a : configuration.accounts) {
         if (a.name == traffic_account) account = &a;
@@ -269,6 +323,8 @@ void add_demo_command(command_line& line) {
         .shows_default()
         .not_negative();
     command.add_option("--clock", options->clock, clock_help);
+    command.add_flag("--no-journal", options->no_journal,
+                     "Keep no temporary journal when the configuration has none: the dashboard then has no past");
     command.add_flag("--plain", options->plain, "Print a line per second, also on a terminal");
     command.runs([options] { return demo(*options); });
 }

@@ -4,6 +4,8 @@
 usage: write_a_bot_test.py CORRO SOURCE_FOLDER
 """
 
+import glob
+import json
 import os
 import re
 import shlex
@@ -12,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.request
 
 from running_exchange import CORRO, SOURCE, TIME_LIMIT_S, demo_configuration
 
@@ -44,7 +47,7 @@ class Bot(unittest.TestCase):
         command = shlex.split(self.block(f"run(?=\n{word} )"))
         self.assertEqual(command[:2], [word, name])
         with subprocess.Popen([CORRO, "demo", "--config", demo_configuration(self.folder, api_keys=True), "--plain"], stdout=subprocess.PIPE,
-                              text=True, stdin=subprocess.DEVNULL) as demo:
+                              text=True, stdin=subprocess.DEVNULL, env={**os.environ, "TMPDIR": self.folder}) as demo:
             url, secrets = None, {}
             for line in demo.stdout:
                 if found := re.match(r"API +ws://([\d.:]+)/", line):
@@ -56,8 +59,13 @@ class Bot(unittest.TestCase):
             self.assertEqual(secrets["alice"], command[4], "the page has the demonstration's key")
             done = subprocess.run([program, name, url, *command[3:6], SECONDS], cwd=self.folder, capture_output=True,
                                   text=True, timeout=TIME_LIMIT_S, check=False)
+            with urllib.request.urlopen(url.replace("/api/v2", "/api/v1/trades?instrument=ESZ6&limit=5"), timeout=TIME_LIMIT_S) as past:
+                self.assertEqual(len(json.load(past)), 5, "the demonstration has a past")
+            folders = glob.glob(os.path.join(self.folder, "corro-demo-*"))
+            self.assertEqual(len(folders), 1)
             demo.terminate()
             demo.communicate(timeout=TIME_LIMIT_S)
+            self.assertFalse(os.path.exists(folders[0]))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertRegex(done.stdout, r"(?m)^(buy|sell) 1 at [\d.]+$")
         self.assertRegex(done.stdout, r"(?m)^cancelled \d+$")
