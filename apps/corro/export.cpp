@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -9,8 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "api/market_frames.hpp"
 #include "commands.hpp"
 #include "history/exporter.hpp"
+#include "page_export.hpp"
 #include "past.hpp"
 
 namespace corro::app {
@@ -24,6 +28,7 @@ struct export_options {
     std::string from;
     std::string to;
     std::uint32_t depth = 10;
+    std::string tick = "100";
     std::filesystem::path directory;
     std::string times;
 };
@@ -68,15 +73,33 @@ std::unique_ptr<history::exporter> exporter_of(const export_options& options, co
     return history::make_csv_exporter(directory, instruments, only, what);
 }
 
+std::size_t tick_of(const std::string& milliseconds) {
+    const auto found = std::ranges::find(api::frame_ticks_ms, std::stoll(milliseconds));
+    return static_cast<std::size_t>(found - api::frame_ticks_ms.begin());
+}
+
 struct time_range {
     history::moment from;
     history::moment to;
 };
 
 /// Writes the files of one journal, which is just before the start of the range.
-void write_files(const export_options& options, const std::filesystem::path& directory, domain::instrument_id only,
-                 history::moment to, past& p) {
+void write_files(const export_options& options, const std::filesystem::path& directory, const std::string& venue_name,
+                 domain::instrument_id only, history::moment to, past& p) {
     std::filesystem::create_directories(directory);
+    const std::uint64_t first = p.timeline().state().position().sequence.value + 1;
+    if (options.format == "html") {
+        page_export page;
+        page.directory = directory;
+        page.venue_name = venue_name;
+        page.only = only;
+        page.tick = tick_of(options.tick);
+        const std::uint64_t frames = export_page(page, to, p);
+        const std::uint64_t last = p.timeline().state().position().sequence.value;
+        fmt::print("{} frames of commands {} to {}, and a page that shows them, are in {}\n", frames, first, last,
+                   directory.string());
+        return;
+    }
     const std::unique_ptr<history::exporter> files = exporter_of(options, directory, only, p);
     history::recorded_times times;
     if (!options.times.empty()) {
@@ -84,7 +107,6 @@ void write_files(const export_options& options, const std::filesystem::path& dir
         files->take_times_from(times);
     }
     files->begin(p.timeline().state());
-    const std::uint64_t first = p.timeline().state().position().sequence.value + 1;
     p.advance(to, *files, files.get());
     if (!files->problem().empty()) throw std::runtime_error(files->problem());
     files->finish();
@@ -110,7 +132,7 @@ void export_all(const export_options& options, const std::vector<journal_source>
         } else if (journals.size() > 1) {
             directory /= journal.partition;
         }
-        write_files(options, directory, only, range.to, p);
+        write_files(options, directory, journal.configuration.venue_name, only, range.to, p);
         is_written = true;
     }
     if (!is_written) unknown.report();
@@ -118,9 +140,12 @@ void export_all(const export_options& options, const std::vector<journal_source>
 
 int run(const export_options& options) {
     const bool chooses = options.what.orders || options.what.trades || options.what.levels;
-    if (options.format == "lobster" && chooses) {
-        throw std::runtime_error(
-            "--format lobster writes messages and books together; leave out --orders, --trades and --levels");
+    if (options.format != "csv" && chooses) {
+        throw std::runtime_error(fmt::format(
+            "--format {} writes everything together; leave out --orders, --trades and --levels", options.format));
+    }
+    if (options.format == "html" && !options.times.empty()) {
+        throw std::runtime_error("--format html has the venue's times; leave out --times");
     }
     time_range range{history::moment{domain::sequence_number{0}}, history::latest()};
     if (!options.from.empty()) range.from = moment_of("--from", options.from);
@@ -140,16 +165,24 @@ int run(const export_options& options) {
 
 void add_export_command(command_line& line) {
     const auto options = std::make_shared<export_options>();
-    const subcommand command =
-        line.add_subcommand("export", "Write orders, trades and levels of a journal as CSV, or order flow as LOBSTER");
+    const subcommand command = line.add_subcommand(
+        "export",
+        "Write orders, trades and levels of a journal as CSV, order flow as LOBSTER, or a page that plays it");
     add_past_options(command, options->past);
     command.add_option("directory", options->directory, "Directory of the files; created if missing").required();
     command.add_flag("--orders", options->what.orders, "Write only orders.csv, or with the other two as chosen");
     command.add_flag("--trades", options->what.trades, "Write only trades.csv, or with the other two as chosen");
     command.add_flag("--levels", options->what.levels, "Write only levels.csv, or with the other two as chosen");
-    command.add_option("--format", options->format, "csv, or lobster: a message and an orderbook file per instrument")
+    command
+        .add_option("--format", options->format,
+                    "csv; lobster: a message and an orderbook file per instrument; or html: the dashboard with this\n"
+                    "run, for any file server")
         .shows_default()
-        .one_of({"csv", "lobster"});
+        .one_of({"csv", "lobster", "html"});
+    command
+        .add_option("--tick", options->tick, "With html: milliseconds of the venue's time from one picture to the next")
+        .shows_default()
+        .one_of({"16", "33", "100", "1000"});
     command.add_option("--depth", options->depth, "Number of levels in an orderbook file")
         .shows_default()
         .in_range(1U, 200U);

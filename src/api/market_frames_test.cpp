@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/frame_recording.hpp"
 #include "api/test_market.hpp"
 #include "base/random.hpp"
 
@@ -297,6 +298,57 @@ TEST(market_frames, any_page_has_the_book_and_the_columns) {
         EXPECT_TRUE(std::ranges::is_sorted(steady.columns));
         for (page& each : pages) m.frames.leave(wish, each);
     }
+}
+
+/// Writes what the feed would have told a recording, and reads it back from any snapshot.
+TEST(market_frames, a_recording_gives_the_book_of_any_tick) {
+    base::prng random(20261126);
+    test_market m;
+    m.set_level(1, side::buy, 100, 5);
+    std::vector<double> file;
+    const domain::instrument one = m.view.find("ONE")->terms;
+    frame_recording recording(one, m.view.find("ONE")->levels, 2, [&](std::string_view bytes) {
+        const std::size_t before = file.size();
+        file.resize(before + bytes.size() / 8);
+        std::memcpy(file.data() + before, bytes.data(), bytes.size());
+    });
+    // Books by the number of the frame that should have them.
+    std::vector<std::array<level_map, 2>> books;
+    for (int k = 0; k < 10'000; ++k) {
+        m.command += random.below(100);
+        const side s = random.below(2) == 0 ? side::buy : side::sell;
+        const std::int64_t ticks = s == side::buy ? 100 - static_cast<std::int64_t>(random.below(9))
+                                                  : 101 + static_cast<std::int64_t>(random.below(9));
+        domain::event e = m.event(domain::event_kind::level_changed, 1);
+        e.side = s;
+        e.level = domain::level{};
+        e.level.price = domain::price_ticks{ticks};
+        e.level.quantity = domain::volume_lots{random.below(4)};
+        recording.take(e);
+        while (books.size() < recording.frames_count()) books.push_back(m.view.find("ONE")->levels);
+        m.take(e, true);
+    }
+    recording.finish();
+    while (books.size() < recording.frames_count()) books.push_back(m.view.find("ONE")->levels);
+    // A reader from each snapshot on.
+    int snapshots = 0;
+    page reader;
+    std::uint64_t frame = 0;
+    for (std::size_t at = 0; at < file.size(); ++frame) {
+        const auto size = static_cast<std::size_t>(file[at]);
+        ASSERT_LE(at + 1 + size, file.size());
+        const std::string_view bytes(reinterpret_cast<const char*>(file.data() + at + 1), size * 8);
+        if (file[at + 2] == 1) {
+            ++snapshots;
+            reader = page();
+        }
+        reader.take(bytes);
+        EXPECT_EQ(reader.gaps, snapshots == 0 ? 1 : 0);
+        ASSERT_TRUE(reader.has(books[frame])) << frame;
+        at += 1 + size;
+    }
+    EXPECT_EQ(frame, recording.frames_count());
+    EXPECT_GT(snapshots, 5);
 }
 
 }  // namespace

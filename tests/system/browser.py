@@ -128,8 +128,8 @@ class Browser:
     def resize(self, width, height):
         self.request("/window/rect", {"width": width, "height": height})
 
-    def picture(self, path):
-        """What the window shows, as WebP."""
-        command = {"cmd": "Page.captureScreenshot", "params": {"format": "webp", "quality": 80}}
+    def picture(self, path, clip=None):
+        """What the window shows, or a part of the page, as WebP."""
+        command = {"cmd": "Page.captureScreenshot", "params": {"format": "webp", "quality": 80, **({"clip": clip} if clip else {})}}
         with open(path, "wb") as file:
             file.write(base64.b64decode(self.request("/goog/cdp/execute", command)["data"]))

@@ -20,7 +20,7 @@ export function bindKeys(keys: readonly Key[]): void {
         if (event.ctrlKey || event.metaKey || event.altKey) return;
         if ((event.target as Element).closest("input, select, textarea, dialog")) return;
         const found = keys.find((each) => each.key === event.key);
-        if (found === undefined) return;
+        if (found === undefined || (event.key === " " && (event.target as Element).closest("button"))) return;
         event.preventDefault();
         found.does();
     });

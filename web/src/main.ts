@@ -18,6 +18,7 @@ import { MarketFeed } from "./market_feed";
 import type { Theme } from "./palette";
 import { Past, instrumentOfAddress } from "./past";
 import { Quality } from "./quality";
+import { type Run, RunPlayer, loadRun } from "./run_player";
 import { Status } from "./status";
 import { Tape } from "./tape";
 import { Ticket } from "./ticket";
@@ -38,10 +39,12 @@ class Dashboard {
     private readonly heatmap: Heatmap;
     private readonly watchlist: Watchlist;
     private readonly chain: Chain;
-    private readonly past: Past;
+    private readonly past: Past | null = null;
+    /** Of a run that was exported; then there is no venue. */
+    private readonly player: RunPlayer | null = null;
     private readonly earlier: JournalColumns;
     private hasPast = false;
-    private feed: MarketFeed;
+    private feed: MarketFeed | null = null;
     private ownVersion = -1;
     private factsDrawnAt = 0;
 
@@ -52,6 +55,7 @@ class Dashboard {
         private readonly status: Status,
         private readonly instruments: ReadonlyMap<string, Instrument>,
         private instrument: Instrument,
+        run: Run | null,
     ) {
         const theme = document.documentElement.dataset.theme as Theme;
         this.tape = new Tape(byId<HTMLTableSectionElement>("tape"), market, instrument);
@@ -62,7 +66,9 @@ class Dashboard {
             market,
             account,
             instrument,
-            (side, price) => void this.ticket.place(side, price),
+            (side, price) => {
+                if (run === null) void this.ticket.place(side, price);
+            },
             (side, price) => void this.blotter.cancelAt(this.instrument, side, price),
         );
         this.quality = new Quality(byId("quality"), market, instrument);
@@ -78,10 +84,11 @@ class Dashboard {
         const tickers = new Tickers(connection, instruments.keys());
         this.watchlist = new Watchlist(tickers, instruments, (chosen) => this.show(chosen));
         this.chain = new Chain(tickers, instruments, (chosen) => this.show(chosen));
-        this.past = new Past(instrument, () => (this.hasPast = true));
+        if (run === null) this.past = new Past(instrument, () => (this.hasPast = true));
+        else this.player = new RunPlayer(run, market, () => this.forget(), () => this.note());
         this.earlier = new JournalColumns(instrument.name, this.store, this.heatmap.bubbles, () => this.heatmap.repaint());
         this.bindControls();
-        this.feed = new MarketFeed(instrument.name, market);
+        this.follow();
         this.mark();
         requestAnimationFrame((now) => this.draw(now));
     }
@@ -93,21 +100,41 @@ class Dashboard {
 
     private show(instrument: Instrument): void {
         if (instrument.name === this.instrument.name) return;
-        this.feed.end();
+        this.feed?.end();
         this.instrument = instrument;
         this.market.clear();
-        this.store.clear();
-        for (const panel of [this.heatmap, this.ladder, this.tape, this.ticket, this.quality, this.past]) panel.show(instrument);
+        this.forget();
+        for (const panel of [this.ladder, this.ticket, this.past]) panel?.show(instrument);
         this.earlier.show(instrument.name);
         this.ownVersion = -1;
         history.replaceState(null, "", `#${encodeURIComponent(instrument.name)}`);
-        this.feed = new MarketFeed(instrument.name, this.market);
+        this.follow();
         this.mark();
+    }
+
+    /** Begins with the market of the instrument. */
+    private follow(): void {
+        const { name } = this.instrument;
+        if (this.player === null) this.feed = new MarketFeed(name, this.market);
+        else this.player.show(name).catch((error: Error) => announce(`no market: ${error.message}`, "bad"));
+    }
+
+    /** The market has become that of a later moment. */
+    private note(): void {
+        this.store.add(this.market, this.market.now());
+        this.quality.sample();
+    }
+
+    /** What was drawn is not of this moment. */
+    private forget(): void {
+        this.store.clear();
+        for (const panel of [this.heatmap, this.tape, this.quality]) panel.show(this.instrument);
     }
 
     private draw(now: number): void {
         requestAnimationFrame((next) => this.draw(next));
         const { market, instrument, account } = this;
+        this.player?.advance(now);
         if (market.isCurrent) this.store.add(market, market.now());
         if (account.version !== this.ownVersion) {
             this.ownVersion = account.version;
@@ -122,10 +149,10 @@ class Dashboard {
         this.tape.draw(now);
         this.ticket.draw();
         this.blotter.draw(market, instrument);
-        this.quality.draw(now);
+        this.quality.draw();
         this.watchlist.draw();
         this.chain.draw();
-        this.status.draw(now, this.connection.bytes + this.feed.bytes);
+        this.status.draw(now, this.connection.bytes + (this.feed?.bytes ?? 0));
         if (now - this.factsDrawnAt >= factsInterval) {
             this.factsDrawnAt = now;
             this.drawFacts();
@@ -185,6 +212,7 @@ class Dashboard {
             { key: "+", what: "less time in the heatmap", does: () => heatmap.zoomTime(-1) },
             { key: "[", what: "more prices in the heatmap", does: () => heatmap.zoomPrice(-1) },
             { key: "]", what: "fewer prices in the heatmap", does: () => heatmap.zoomPrice(1) },
+            { key: " ", name: "space", what: "play or pause a run", does: () => this.player?.toggle() },
             { key: "t", what: "dark or light", does: () => byId("theme").click() },
             { key: "?", what: "this list", does: () => byId("help").click() },
         ]);
@@ -202,19 +230,32 @@ class Dashboard {
     }
 }
 
+interface Parts {
+    connection: Connection;
+    market: Market;
+    account: Account;
+    status: Status;
+}
+
 function applyTheme(theme: Theme): void {
     document.documentElement.dataset.theme = theme;
     setText(byId("theme"), theme === "dark" ? "light" : "dark");
 }
 
 /** All instruments, the one that the address names, or else the first. */
-async function begin(connection: Connection, market: Market, account: Account, status: Status): Promise<void> {
-    const reported: ReportedInstrument[] = await connection.call("public/get_instruments");
+function begin(reported: readonly ReportedInstrument[], all: Parts, run: Run | null): void {
     const instruments = new Map(reported.map((each) => [each.instrument_name, instrumentOf(each)]));
     const first = instruments.get(instrumentOfAddress(location.hash)) ?? [...instruments.values()][0];
-    if (first === undefined) throw new Error("the venue has no instruments");
-    new Dashboard(connection, market, account, status, instruments, first);
+    if (first === undefined) throw new Error("there are no instruments");
+    new Dashboard(all.connection, all.market, all.account, all.status, instruments, first, run);
     new Tour();
+}
+
+async function beginRun(address: string, all: Parts): Promise<void> {
+    all.status.liveWord = "recorded";
+    const run = await loadRun(address);
+    const reported = run.markets.map((each) => each.instrument);
+    begin(reported, all, run);
 }
 
 function start(): void {
@@ -226,14 +267,23 @@ function start(): void {
     market.clock = () => Date.now() + connection.ahead;
     const account = new Account(connection);
     const status = new Status(connection, market);
+    const all = { connection, market, account, status };
+    const complain = (error: Error) => announce(`no market: ${error.message}`, "bad");
+    const run = document.documentElement.dataset.run;
+    if (run !== undefined) {
+        beginRun(run, all).catch(complain);
+        return;
+    }
     let begun = false;
-    connection.onState((state) => {
+    connection.onState(async (state) => {
         if (state !== "open" || begun) return;
         begun = true;
-        begin(connection, market, account, status).catch((error: Error) => {
+        try {
+            begin(await connection.call("public/get_instruments"), all, null);
+        } catch (error) {
             begun = false;
-            announce(`no market: ${error.message}`, "bad");
-        });
+            complain(error as Error);
+        }
     });
     connection.open();
 }

@@ -18,7 +18,9 @@ interface Series {
 export class Quality {
     private times: number[] = [];
     private readonly series: Series[];
+    /** The venue's time of the last note; 0 before the first. */
     private sampledAt = 0;
+    private isStale = true;
     private bought = 0;
     private sold = 0;
 
@@ -46,7 +48,8 @@ export class Quality {
         this.instrument = instrument;
         this.times = [];
         for (const each of this.series) each.values = each.values.map(() => []);
-        this.bought = this.sold = 0;
+        this.bought = this.sold = this.sampledAt = 0;
+        this.isStale = true;
     }
 
     /** With the colours of the page as they are now. */
@@ -75,25 +78,36 @@ export class Quality {
         }
     }
 
-    draw(now: number): void {
-        if (now - this.sampledAt < interval || !this.market.isCurrent) return;
-        const elapsed = this.sampledAt === 0 ? 1 : (now - this.sampledAt) / 1000;
-        this.sampledAt = now;
+    /** Notes the market if a second of the venue's time has passed since the last note. */
+    sample(): void {
         const { market, instrument } = this;
+        const now = market.now();
+        if (!market.isCurrent || now - this.sampledAt < interval) return;
+        const seconds = (now - this.sampledAt) / 1000;
+        const isFirst = this.sampledAt === 0;
+        this.sampledAt = now;
+        this.isStale = true;
         const middle = market.middle();
         const spread = market.spread();
-        this.times.push(Date.now() / 1000);
+        this.times.push(now / 1000);
         const add = (index: number, ...values: (number | null)[]) =>
             values.forEach((value, k) => this.series[index]!.values[k]!.push(value));
         add(0, middle === null ? null : middle * instrument.tickSize);
         add(1, spread === null ? null : spread * instrument.tickSize);
         add(2, market.bids.depth(5) * instrument.lotSize, market.asks.depth(5) * instrument.lotSize);
-        add(3, (this.bought * instrument.lotSize) / elapsed, (this.sold * instrument.lotSize) / elapsed);
+        const rate = (lots: number) => (isFirst ? null : (lots * instrument.lotSize) / seconds);
+        add(3, rate(this.bought), rate(this.sold));
         this.bought = this.sold = 0;
         if (this.times.length > samplesMax) {
             this.times.shift();
             for (const each of this.series) for (const values of each.values) values.shift();
         }
+    }
+
+    draw(): void {
+        this.sample();
+        if (!this.isStale) return;
+        this.isStale = false;
         for (const each of this.series) each.plot?.setData(this.data(each));
     }
 

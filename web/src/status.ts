@@ -12,6 +12,8 @@ const probeInterval = 2_000;
 export class Status {
     readonly frames = new Percentiles(600);
     private readonly answers = new Map<string, { seen: Percentiles; within: Percentiles }>();
+    /** What the market is when it is current. */
+    liveWord = "live";
     private lastFrame = 0;
     private drawnAt = 0;
     private framesSince = 0;
@@ -53,7 +55,7 @@ export class Status {
         const { connection, market } = this;
         const isLost = connection.state === "lost" || (!market.isCurrent && market.time > 0);
         const state = isLost ? "lost" : market.isCurrent ? "live" : "connecting";
-        setText(byId("connection"), state);
+        setText(byId("connection"), state === "live" ? this.liveWord : state);
         setClass(byId("connection"), `pill ${state}`);
         setText(byId("phase"), market.phase);
         byId("lost").hidden = !isLost;

@@ -50,7 +50,10 @@ export class Tour {
     }
 
     private next(): void {
-        const step = steps[++this.step];
+        // A run has no ticket.
+        do ++this.step;
+        while (this.step < steps.length && byId(steps[this.step]!.panel).offsetParent === null);
+        const step = steps[this.step];
         if (step === undefined) {
             this.dialog.close();
             return;
