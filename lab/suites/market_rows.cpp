@@ -22,6 +22,7 @@
 #include "lab/suites/suites.hpp"
 #include "market/participants/common_workload.hpp"
 #include "market/recording/recording.hpp"
+#include "market/whole/whole_market.hpp"
 
 namespace corro::lab {
 namespace {
@@ -104,6 +105,28 @@ measurement measure_recorded(const run_parameters& how, std::uint32_t agents, st
     return actions_per_second(static_cast<double>(world->counts().commands), spent);
 }
 
+/// With a whole venue: sessions, gateway, a journal on a simulated disk, the feed.
+measurement measure_whole(const run_parameters& how, std::uint32_t agents) {
+    market::common_workload workload = workload_of(agents, 1, false);
+    workload.way = std::make_shared<const market::link>(market::link::symmetric(market::delay::constant(100'000)));
+    market::whole_market whole(market::make_common_workload(workload), market::whole_options());
+    std::int64_t until = 2 * second_ns;
+    whole.run(until);  // agents have begun
+    const std::uint64_t before = whole.commands_count();
+    const double begin = thread_seconds();
+    double spent = 0;
+    do {
+        until += second_ns;
+        whole.run(until);
+        spent = thread_seconds() - begin;
+    } while (spent < how.seconds);
+    const auto actions = static_cast<double>(whole.commands_count() - before);
+    whole.run(until + second_ns / 1'000);  // the last answers arrive
+    verify_market(whole.agents());
+    whole.close();
+    return actions_per_second(actions, spent);
+}
+
 double heap_bytes() {
     const struct mallinfo2 now = mallinfo2();
     return static_cast<double>(now.uordblks + now.hblkhd);
@@ -158,6 +181,11 @@ void declare_market(registry& into) {
         into.declare("market", {{fmt::format("{}_unrecorded", each.name), "/s", better::higher, what + ", no journal"}},
                      1, 1, 3);
     }
+    into.declare("market",
+                 {{"whole_100", "/s", better::higher,
+                   "actions per second of processor time: 100 agents of zero intelligence with a whole venue: client "
+                   "sessions, simulated network, gateway, a journal on a simulated disk, feed"}},
+                 1, 1, 3);
     into.declare(
         "market",
         {{"memory_per_agent", "B", better::lower,
@@ -175,6 +203,7 @@ void implement_market(registry& into) {
             return measure_unrecorded(how, each.agents, each.instruments);
         });
     }
+    into.implement("market", "whole_100", "corro", [](const run_parameters& how) { return measure_whole(how, 100); });
     into.implement("market", "memory_per_agent", "corro", [](const run_parameters&) { return measure_memory(); });
 }
 
