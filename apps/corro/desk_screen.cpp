@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/corro/desk/desk_command.hpp"
+#include "apps/corro/desk/folded_table.hpp"
 
 namespace corro::app {
 namespace {
@@ -130,11 +131,8 @@ bool desk_screen::handle_keys(trading_desk& desk) {
 std::vector<std::string_view> desk_screen::last_lines(std::size_t count, std::size_t width) const {
     std::vector<std::string_view> lines;  // newest first
     for (auto each = messages_.rbegin(); each != messages_.rend() && lines.size() < count && width != 0; ++each) {
-        const std::string_view text = *each;
-        const std::size_t parts = std::max<std::size_t>(1, (text.size() + width - 1) / width);
-        for (std::size_t part = parts; part-- > 0 && lines.size() < count;) {
-            lines.push_back(text.substr(part * width, width));
-        }
+        const std::vector<std::string_view> parts = desk::fold_text(*each, width);
+        for (auto part = parts.rbegin(); part != parts.rend() && lines.size() < count; ++part) lines.push_back(*part);
     }
     std::ranges::reverse(lines);
     return lines;

@@ -61,7 +61,10 @@ void screen::draw(const client::feed_session& feed, const market_view& view, con
     terminal_.put(0, 0, headline, ink::bold);
     terminal_.put(1, 4, market_view::table_heading(), ink::bold);
     int row = 2;
-    for (std::size_t i = 0; i < instruments.size() && row < terminal_.rows() / 3; ++i, ++row) {
+    // A third of the screen for the list; the chosen instrument is always in it.
+    const auto room = static_cast<std::size_t>(std::max(1, terminal_.rows() / 3 - row));
+    const std::size_t first = chosen_ < room ? 0 : chosen_ + 1 - room;
+    for (std::size_t i = first; i < std::min(instruments.size(), first + room); ++i, ++row) {
         terminal_.put(
             row, 0,
             fmt::format("{} {} {}", i == chosen_ ? '>' : ' ', i + 1, market_view::table_row(feed, instruments[i])),

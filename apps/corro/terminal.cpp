@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "apps/corro/desk/folded_table.hpp"
 #include "terminal_kind.hpp"
 
 namespace corro::app {
@@ -153,12 +154,9 @@ void terminal::put_page(std::string_view title, const std::vector<std::string>& 
     int row = 2;
     for (const std::string& line : lines) {
         // Long lines continue below, so that keys and addresses can be read and copied on a narrow terminal.
-        std::string_view rest = line;
-        do {
-            const auto part = rest.substr(0, static_cast<std::size_t>(std::max(1, columns())));
+        for (const std::string_view part : desk::fold_text(line, static_cast<std::size_t>(std::max(1, columns())))) {
             if (row < rows() - 1) put(row++, 0, part);
-            rest.remove_prefix(part.size());
-        } while (!rest.empty());
+        }
     }
     put(rows() - 1, 0, "any key closes this page", ink::dim);
     show();

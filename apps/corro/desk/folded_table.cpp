@@ -1,8 +1,6 @@
 #include "apps/corro/desk/folded_table.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <vector>
 
 namespace corro::app::desk {
 namespace {
@@ -73,6 +71,21 @@ std::string folded_tables(std::string_view text, int width) {
         at = end;
     }
     return folded;
+}
+
+std::vector<std::string_view> fold_text(std::string_view text, std::size_t width) {
+    std::vector<std::string_view> lines;
+    width = std::max<std::size_t>(width, 1);
+    while (text.size() > width) {
+        // A space right behind the line divides it, too.
+        const std::size_t space = text.substr(0, width + 1).find_last_of(' ');
+        const bool divides = space != std::string_view::npos && text.find_first_not_of(' ') < space;
+        lines.push_back(text.substr(0, divides ? space : width));
+        text.remove_prefix(lines.back().size());
+        if (divides) text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    }
+    lines.push_back(text);
+    return lines;
 }
 
 }  // namespace corro::app::desk

@@ -3,8 +3,10 @@
 // Threads: any. Cost: allocates the text.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace corro::app::desk {
 
@@ -13,5 +15,10 @@ namespace corro::app::desk {
 /// they are.
 /// @param width  Columns of the terminal; 0 leaves the text as it is.
 [[nodiscard]] std::string folded_tables(std::string_view text, int width);
+
+/// Divides a text into lines of at most `width` characters, between words where it can. The spaces at a division are
+/// left out.
+/// @return  Views into `text`; at least one.
+[[nodiscard]] std::vector<std::string_view> fold_text(std::string_view text, std::size_t width);
 
 }  // namespace corro::app::desk

@@ -39,5 +39,19 @@ TEST(folded_table, has_one_column_in_each_part_of_a_very_narrow_terminal) {
               "request          max\nenter_order   12.500\ncancel_order  10.000\n");
 }
 
+using lines = std::vector<std::string_view>;
+
+TEST(fold_text, divides_between_words_where_it_can) {
+    EXPECT_EQ(fold_text("", 5), lines{""});
+    EXPECT_EQ(fold_text("buy 1", 5), lines{"buy 1"});
+    EXPECT_EQ(fold_text("buy 1 ESZ6", 5), (lines{"buy 1", "ESZ6"}));
+    EXPECT_EQ(fold_text("buy  10 ESZ6", 5), (lines{"buy ", "10", "ESZ6"}));
+    EXPECT_EQ(fold_text("key 0123456789", 10), (lines{"key", "0123456789"}));
+    EXPECT_EQ(fold_text("0123456789ab c", 5), (lines{"01234", "56789", "ab c"}));
+    EXPECT_EQ(fold_text("  0123456789", 6), (lines{"  0123", "456789"}));
+    EXPECT_EQ(fold_text("ab  ", 3), (lines{"ab ", ""}));
+    EXPECT_EQ(fold_text("ab", 0), (lines{"a", "b"}));
+}
+
 }  // namespace
 }  // namespace corro::app::desk
