@@ -44,6 +44,7 @@ registry make_registry(const lab_options& options) {
     declare_venue(all);
     declare_simulation(all);
     declare_market(all);
+    declare_api(all);
 
     implement_coro_corro(all);
     implement_dispatch_corro(all, dispatch);
@@ -69,6 +70,7 @@ registry make_registry(const lab_options& options) {
     implement_fix_venue(all);
     implement_simulation(all);
     implement_market(all);
+    implement_api(all);
     for (const asio_peer& asio : asio_peers()) asio.implement(all, dispatch, http);
     implement_coro_plain(all);
     implement_sockets_raw_epoll(all);

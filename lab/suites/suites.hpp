@@ -26,6 +26,7 @@ void declare_matching_implied(registry& into);
 void declare_facility(registry& into);
 void declare_fix(registry& into);
 void declare_market(registry& into);
+void declare_api(registry& into);
 
 // Plain code: what a call, a lock, an allocation cost without any library.
 void implement_coro_plain(registry& into);
@@ -59,6 +60,9 @@ void implement_matching(registry& into);
 void implement_matching_auction(registry& into);
 void implement_matching_implied(registry& into);
 void implement_market(registry& into);
+
+// The web API beside Corro Binary.
+void implement_api(registry& into);
 
 /// An Asio: which one, and the implementations that were compiled against it.
 struct asio_peer {
