@@ -1,7 +1,8 @@
 // Session days: once a day, at a scheduled time, the request and answer numbers of a session are reset to 1.
 //
 // A reset never comes in the middle of traffic: the session is logged out, all its requests are answered, and the next
-// logon waits until the reset is durable.
+// logon waits until the reset is durable. A client may also want one within its session, which then takes no message
+// until all that is done.
 //
 // Threads: one context. Cost: one look per interval, one command per session and day.
 #pragma once
