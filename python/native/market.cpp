@@ -13,6 +13,7 @@
 #include "market/agent.hpp"
 #include "market/behaviour.hpp"
 #include "market/metrics/comparison.hpp"
+#include "market/recorded_day/recorded_flow.hpp"
 #include "native/book.hpp"
 #include "native/market_state.hpp"
 #include "native/row_frames.hpp"
@@ -151,6 +152,15 @@ std::vector<std::pair<std::string, double>> market::metrics() {
     std::vector<std::pair<std::string, double>> made;
     for (corro::market::metric& each : state_->measured.result(*state_->world)) {
         made.emplace_back(std::move(each.name), each.value);
+    }
+    if (const corro::market::recorded_flow* const flow = corro::market::recorded_flow_of(*state_->world)) {
+        // As `corro market run` names them.
+        made.emplace_back("recorded_requests", static_cast<double>(flow->position()));
+        made.emplace_back("recorded_requests_unchanged", static_cast<double>(flow->unchanged_count()));
+        for (const auto& [name, counted] : corro::market::named(flow->departures())) {
+            made.emplace_back(fmt::format("departures.{}", name), static_cast<double>(counted.count));
+            made.emplace_back(fmt::format("departures.{}_lots", name), static_cast<double>(counted.lots));
+        }
     }
     return made;
 }

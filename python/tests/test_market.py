@@ -12,7 +12,7 @@ import threading
 
 import numpy as np
 import pytest
-from conftest import SCENARIOS, call
+from conftest import RECORDED, SCENARIOS, call
 
 import corro
 
@@ -339,6 +339,23 @@ def test_a_comparison_in_a_folder_is_the_same(tmp_path):
     kept = corro.compare(small(), variant, seeds=[1, 2], until="1s", jobs=1, folder=tmp_path)
     assert (kept.a, kept.b, kept.metrics) == (expected.a, expected.b, expected.metrics)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a", "b"]
+
+
+def test_agents_trade_in_a_recorded_day():
+    def day(policy):
+        files = [str(RECORDED / name) for name in ("mini_message_2.csv", "mini_orderbook_2.csv")]
+        return {"market": {"name": "day"}, "recording": {"files": files, "policy": policy},
+                "agents": [{"group": "taker", "kind": "twap", "lots": 2, "duration": "2ms", "slice": "1ms"}]}
+
+    for policy in ("what_is_left", "same_orders", "scaled", "refilled"):
+        market = corro.Market(day(policy), seed=1)
+        assert [each.name for each in market.scenario.instruments] == ["mini"]
+        result = market.run()
+        assert result.metrics["recorded_requests"] > 5 and len(market.trades) == result.trades
+        assert result.metrics["departures.taken_by_agents_lots"] == market.positions["position"].sum() == 2
+        assert corro.Market(day(policy), seed=1).run() == result
+    with pytest.raises(corro.ConfigurationError, match="policy"):
+        corro.scenario(day("hopeful"))
 
 
 def test_a_sweep_by_ray_is_that_of_processes(tmp_path):
