@@ -50,6 +50,14 @@ gateway::gateway_options options_of(const configuration& c, telemetry::producer*
     return options;
 }
 
+std::string text_of_dictionary(const configuration& c, const std::string& file) {
+    try {
+        return text_of_file(file);
+    } catch (const configuration_error&) {
+        throw configuration_error(fmt::format("{}: cannot read {}", place_of(c, "fix.dictionaries"), file));
+    }
+}
+
 fix_gateway::fix_options fix_options_of(const configuration& c) {
     fix_gateway::fix_options options;
     options.comp_id = c.fix_comp_id;
@@ -57,7 +65,7 @@ fix_gateway::fix_options fix_options_of(const configuration& c) {
     std::vector<std::shared_ptr<const fix::dictionary>> dictionaries;
     try {
         for (const std::string& file : c.fix_dictionaries) {
-            dictionaries.push_back(fix::dictionary::read(text_of_file(file), file));
+            dictionaries.push_back(fix::dictionary::read(text_of_dictionary(c, file), file));
         }
         fix::validation_options allowed;
         allowed.allows_user_fields = true;
