@@ -233,14 +233,20 @@ class Storm(Page):
         for instrument in (ES, CL, "BTC-USD"):
             self.choose(instrument)
             self.wait_for_ladder(instrument)
-            tape = self.browser.wait("trades on the tape", """const rows = [...document.querySelectorAll('#tape tr')];
-                return rows.length > 0 && rows.map((row) => [row.cells[1].textContent, Number(row.cells[2].textContent),
-                                                             Number(row.cells[3].textContent)]);""")
-            trades = self.bob.call("public/get_last_trades_by_instrument", instrument_name=instrument, count=len(tape))["trades"]
-            self.assertEqual(tape, [[each["direction"], each["price"], each["amount"]] for each in trades])
-            ticker = self.bob.call("public/ticker", instrument_name=instrument)
-            self.assertEqual(float(self.browser.text("#last")), ticker["last_price"])
-            self.assertEqual(float(self.browser.text("#volume")), ticker["stats"]["volume"])
+            # The page writes the tape and the top line ten times a second.
+            end = time.monotonic() + TIME_LIMIT_S
+            while True:
+                tape = self.browser.wait("trades on the tape", """const rows = [...document.querySelectorAll('#tape tr')];
+                    return rows.length > 0 && rows.map((row) => [row.cells[1].textContent, Number(row.cells[2].textContent),
+                                                                 Number(row.cells[3].textContent)]);""")
+                shown = (tape, float(self.browser.text("#last")), float(self.browser.text("#volume")))
+                trades = self.bob.call("public/get_last_trades_by_instrument", instrument_name=instrument, count=len(tape))["trades"]
+                ticker = self.bob.call("public/ticker", instrument_name=instrument)
+                there = ([[each["direction"], each["price"], each["amount"]] for each in trades], ticker["last_price"],
+                         ticker["stats"]["volume"])
+                if shown == there or time.monotonic() > end:
+                    break
+            self.assertEqual(shown, there)
             row = self.browser.wait("the list of instruments", """const row = [...document.querySelectorAll('#watchlist tr')]
                 .find((each) => each.cells[0].textContent === arguments[0]);
                 const cells = [...row.cells].slice(1).map((cell) => Number(cell.textContent));
@@ -473,6 +479,8 @@ class Dashboard(Page):
         with urllib.request.urlopen(url, timeout=TIME_LIMIT_S) as answer:
             last = int(answer.headers["Corro-Sequence"])
         shown = """return [...document.querySelectorAll('#past-book tr')].map((row) => [...row.cells].map((cell) => Number(cell.textContent)));"""
+        self.browser.click("#past-newest")
+        self.browser.wait("the slider to reach it", "return Number(document.querySelector('#past-slider').max) >= arguments[0]", last)
         for moment in (last, last - 1, last - 3, last - 5):
             self.browser.run("""const slider = document.querySelector('#past-slider'); slider.value = arguments[0];
                 slider.dispatchEvent(new Event('input'));""", moment)
