@@ -281,7 +281,9 @@ io::task<> ask_and_leave(history_service* of, history_query q) {
     }
     EXPECT_EQ(of->waiting_count(), 0U);
     EXPECT_FALSE(results[share].has_value());
-    if (!results[share]) EXPECT_EQ(results[share].error().code, error_code::too_many_requests);
+    if (!results[share]) {
+        EXPECT_EQ(results[share].error().code, error_code::too_many_requests);
+    }
     // The worker may have been quick.
     results.pop_back();
     const auto is_missing = [](const history_result& each) { return !each.has_value(); };
