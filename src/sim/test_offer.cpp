@@ -42,6 +42,7 @@ constexpr auto exceptions = std::to_array<exception_of>({
     {"context_on", "after_events_lets_everybody_go_first_whose_event_was_collected", descriptors},
     {"context_on", "busy_polling_context_still_sleeps_fires_and_wakes", time},
     {"context_on", "stop_from_another_thread_wakes_a_sleeping_loop", threads},
+    {"connecting", "by_a_name_of_the_system", names},
     {"faults", "a_context_of_one_thread_looks_up_names", names},
     {"faults", "data_and_timeout_in_one_turn_give_the_data", time},
     {"faults", "timeout_around_a_read_that_had_data_returns_the_data", time},
