@@ -328,6 +328,44 @@ class Dashboard(Page):
         self.browser.wait("no order", "return document.querySelectorAll('#orders tr').length === 0")
         self.assertNotIn(6000, self.bob.book()["bids"])
 
+    def test_own_orders_have_their_place_in_the_queue(self):
+        self.log_on()
+        self.browser.run("""window.drawn = []; const was = CanvasRenderingContext2D.prototype.fillText;
+            CanvasRenderingContext2D.prototype.fillText = function (text, ...more) { drawn.push(text); return was.call(this, text, ...more); };""")
+
+        def wait(order, text):
+            self.browser.wait(f"{text} before {order['order_id']}",
+                              "return document.querySelector(`#orders tr[data-order='${arguments[0]}']`)?.cells[4].textContent === arguments[1]",
+                              order["order_id"], text)
+
+        behind = self.alice.order("buy", 5999, 2)
+        wait(behind, "3 in 1 order")
+        alone = self.alice.order("buy", 6000, 1)
+        wait(alone, "first")
+        self.browser.wait("it in the heatmap", "return drawn.includes('own buy 2, 3 before it') && drawn.includes('own buy 1, 0 before it')")
+        self.bob.order("buy", 5999, 5)
+        last = self.alice.order("buy", 5999, 1)
+        wait(last, "10 in 3 orders")
+        # What trades before it is less, and its own amount; then it loses its place by an amend.
+        self.alice.call("private/cancel", order_id=alone["order_id"])
+        self.bob.order("sell", 5999, 1)
+        wait(behind, "2 in 1 order")
+        self.alice.call("private/edit", order_id=behind["order_id"], amount=4)
+        wait(behind, "8 in 3 orders")
+        wait(last, "7 in 2 orders")
+        queue = self.bob.call("public/get_orders_by_instrument", instrument_name=ES, depth=1)["bids"]
+        queue.sort(key=lambda each: each[3])
+        ids = [each[0] for each in queue]
+        self.assertEqual([sum(each[2] for each in queue[:ids.index(order["order_id"])]) for order in (last, behind)], [7, 8])
+        # A place is of the instrument that is shown, and comes back with a new connection.
+        self.choose(CL)
+        wait(last, "–")
+        self.choose(ES)
+        self.browser.click("#log-off")
+        self.browser.wait("the form", "return !document.querySelector('#log-on').hidden && document.querySelector('#connection').textContent === 'live'")
+        self.log_on()
+        wait(last, "7 in 2 orders")
+
     def test_a_stranger_cannot_trade(self):
         self.browser.click(place("buy", 6000))
         self.assertIn("Log on", self.browser.text("#notes"))
@@ -350,7 +388,7 @@ class Dashboard(Page):
         self.log_on()
         self.assertIn("open", self.send("buy", amount="7", price="6000", max_show="2", label="small"))
         self.assertEqual(self.bob.book()["bids"][6000], 2)
-        self.browser.wait("its label", "return document.querySelector('#orders tr')?.cells[4].textContent === 'small'")
+        self.browser.wait("its label", "return document.querySelector('#orders tr')?.cells[5].textContent === 'small'")
         self.assertIn("post_only", self.send("sell", amount="1", price="6000", max_show="", post_only="reject"))
         self.assertIn("sell 1 at 6000.25: open", self.send("sell", post_only="reprice"))
         self.assertIn("no_counterparty", self.send("sell", price="6000.5", post_only="", lasting="immediate_or_cancel"))

@@ -104,12 +104,18 @@ export class Account {
     /** Lots of open orders by side and price. */
     openByPrice(instrument: Instrument): Map<string, number> {
         const sums = new Map<string, number>();
-        for (const order of this.open.values()) {
-            if (order.instrument_name !== instrument.name || order.price === "market_price") continue;
+        for (const order of this.openIn(instrument)) {
             const key = `${order.direction} ${ticksOf(instrument, order.price)}`;
             sums.set(key, (sums.get(key) ?? 0) + lotsOf(instrument, order.amount - order.filled_amount));
         }
         return sums;
+    }
+
+    /** The open orders of an instrument that have a price. */
+    *openIn(instrument: Instrument): Iterable<Order & { price: number }> {
+        for (const order of this.open.values()) {
+            if (order.instrument_name === instrument.name && order.price !== "market_price") yield order as Order & { price: number };
+        }
     }
 
     profit(instrument: string): Profit {

@@ -3,30 +3,39 @@
 import type { Account, Order } from "./account";
 import type { CallError, Connection } from "./connection";
 import { announce, button, byId, element, setText } from "./dom";
-import { type Instrument, priceText, ticksOf, timeText } from "./instrument";
+import { type Instrument, amountText, priceText, ticksOf, timeText } from "./instrument";
 import type { Market } from "./market";
+import type { Place, Queue } from "./queue";
 
 const tradesShown = 50;
+/** Milliseconds between two looks at the places in the queue. */
+const placesInterval = 200;
 
 export class Blotter {
     private drawn = -1;
     private readonly profits = new Map<string, HTMLElement>();
+    /** By order: where it stands in its queue. */
+    private readonly places = new Map<string, HTMLElement>();
+    private placesDrawn = -1;
+    private placesDrawnAt = 0;
 
     constructor(
         private readonly connection: Connection,
         private readonly account: Account,
         private readonly instruments: ReadonlyMap<string, Instrument>,
+        private readonly queue: Queue,
     ) {
         byId("cancel-all").addEventListener("click", () => void this.cancelAll());
     }
 
-    draw(market: Market, instrument: Instrument): void {
+    draw(market: Market, instrument: Instrument, now: number): void {
         if (this.account.version !== this.drawn) {
             this.drawn = this.account.version;
             this.drawOrders();
             this.drawTrades();
             this.drawPositions();
         }
+        this.drawPlaces(now);
         const middle = market.middle();
         const profit = this.profits.get(instrument.name);
         if (profit === undefined || middle === null) return;
@@ -65,9 +74,25 @@ export class Blotter {
         return instrument === undefined || typeof price === "string" ? "market" : priceText(instrument, ticksOf(instrument, price));
     }
 
+    private drawPlaces(now: number): void {
+        if (this.queue.version === this.placesDrawn || now - this.placesDrawnAt < placesInterval) return;
+        this.placesDrawn = this.queue.version;
+        this.placesDrawnAt = now;
+        for (const [id, cell] of this.places) {
+            const order = this.account.open.get(id);
+            const instrument = order === undefined ? undefined : this.instruments.get(order.instrument_name);
+            if (instrument !== undefined) setText(cell, placeText(instrument, this.queue.place(id)));
+        }
+    }
+
     private drawOrders(): void {
+        this.places.clear();
+        this.placesDrawn = -1;
+        this.placesDrawnAt = 0;
         const rows = [...this.account.open.values()].map((order) => {
             const price = this.text(order.instrument_name, order.price);
+            const place = element("td", { class: "number" }, "–");
+            this.places.set(order.order_id, place);
             const words = `${order.direction} ${order.amount - order.filled_amount} ${order.instrument_name} at ${price}`;
             return element(
                 "tr",
@@ -76,6 +101,7 @@ export class Blotter {
                 element("td", {}, order.direction),
                 element("td", { class: "number" }, price),
                 element("td", { class: "number" }, `${order.amount - order.filled_amount} of ${order.amount}`),
+                place,
                 element("td", {}, order.label),
                 element(
                     "td",
@@ -149,4 +175,11 @@ export class Blotter {
         byId("positions").replaceChildren(...rows);
         setText(byId("positions-count"), String(rows.length));
     }
+}
+
+/** The orders before an order: "12 in 3 orders". */
+function placeText(instrument: Instrument, place: Place | null): string {
+    if (place === null) return "–";
+    if (place.orders === 0) return "first";
+    return `${amountText(instrument, place.lots)} in ${place.orders} order${place.orders === 1 ? "" : "s"}`;
 }

@@ -82,6 +82,12 @@ export class Connection {
         await this.call(`${scope}/subscribe`, { channels });
     }
 
+    /** Ends channels; a message that is under way is for no one. */
+    async unsubscribe(channels: string[]): Promise<void> {
+        for (const name of channels) this.channels.delete(name);
+        await this.call("public/unsubscribe", { channels });
+    }
+
     private lose(): void {
         this.channels.clear();
         const lost = [...this.waiting.values()];

@@ -28,6 +28,8 @@ export interface OwnLevel {
     readonly price: number;
     readonly side: 1 | -1;
     readonly lots: number;
+    /** Lots of others before the first of one's own; null: not known. */
+    readonly before: number | null;
 }
 
 export class Heatmap {
@@ -314,7 +316,8 @@ export class Heatmap {
             context.moveTo(this.width * 0.6, y);
             context.lineTo(this.width, y);
             context.stroke();
-            const text = `own ${order.side === 1 ? "buy" : "sell"} ${amountText(this.instrument, order.lots)}`;
+            const before = order.before === null ? "" : `, ${amountText(this.instrument, order.before)} before it`;
+            const text = `own ${order.side === 1 ? "buy" : "sell"} ${amountText(this.instrument, order.lots)}${before}`;
             this.label(text, this.width - 4, y - 2, "right", this.colours.own);
         }
         context.setLineDash([]);

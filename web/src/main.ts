@@ -8,8 +8,8 @@ import { Chain } from "./chain";
 import { ColumnStore } from "./column_store";
 import { Connection } from "./connection";
 import { announce, byId, element, setText } from "./dom";
-import { Heatmap } from "./heatmap";
-import { type Instrument, type ReportedInstrument, amountText, instrumentOf, priceText } from "./instrument";
+import { Heatmap, type OwnLevel } from "./heatmap";
+import { type Instrument, type ReportedInstrument, amountText, instrumentOf, lotsOf, priceText, ticksOf } from "./instrument";
 import { JournalColumns } from "./journal_columns";
 import { bindKeys } from "./keyboard";
 import { Ladder } from "./ladder";
@@ -18,6 +18,7 @@ import { MarketFeed } from "./market_feed";
 import type { Theme } from "./palette";
 import { Past, instrumentOfAddress } from "./past";
 import { Quality } from "./quality";
+import { Queue } from "./queue";
 import { type Run, RunPlayer, loadRun } from "./run_player";
 import { Status } from "./status";
 import { Tape } from "./tape";
@@ -35,6 +36,7 @@ class Dashboard {
     private readonly ladder: Ladder;
     private readonly ticket: Ticket;
     private readonly blotter: Blotter;
+    private readonly queue: Queue;
     private readonly quality: Quality;
     private readonly heatmap: Heatmap;
     private readonly watchlist: Watchlist;
@@ -60,7 +62,8 @@ class Dashboard {
         const theme = document.documentElement.dataset.theme as Theme;
         this.tape = new Tape(byId<HTMLTableSectionElement>("tape"), market, instrument);
         this.ticket = new Ticket(connection, account, market, instrument);
-        this.blotter = new Blotter(connection, account, instruments);
+        this.queue = new Queue(connection, account, instrument);
+        this.blotter = new Blotter(connection, account, instruments, this.queue);
         this.ladder = new Ladder(
             byId<HTMLTableElement>("ladder"),
             market,
@@ -104,7 +107,7 @@ class Dashboard {
         this.instrument = instrument;
         this.market.clear();
         this.forget();
-        for (const panel of [this.ladder, this.ticket, this.past]) panel?.show(instrument);
+        for (const panel of [this.ladder, this.ticket, this.queue, this.past]) panel?.show(instrument);
         this.earlier.show(instrument.name);
         this.ownVersion = -1;
         history.replaceState(null, "", `#${encodeURIComponent(instrument.name)}`);
@@ -136,19 +139,18 @@ class Dashboard {
         const { market, instrument, account } = this;
         this.player?.advance(now);
         if (market.isCurrent) this.store.add(market, market.now());
-        if (account.version !== this.ownVersion) {
-            this.ownVersion = account.version;
-            this.heatmap.ownOrders = [...account.openByPrice(instrument)].map(([key, lots]) => {
-                const [side, price] = key.split(" ") as [string, string];
-                return { side: side === "buy" ? 1 : -1, price: Number(price), lots };
-            });
+        this.queue.follow(now);
+        const ownVersion = account.version + this.queue.version;
+        if (ownVersion !== this.ownVersion) {
+            this.ownVersion = ownVersion;
+            this.heatmap.ownOrders = this.ownLevels();
         }
         this.heatmap.draw();
         if (this.hasPast) void this.earlier.extend(this.heatmap.span().first);
         this.ladder.draw(now);
         this.tape.draw(now);
         this.ticket.draw();
-        this.blotter.draw(market, instrument);
+        this.blotter.draw(market, instrument, now);
         this.quality.draw();
         this.watchlist.draw();
         this.chain.draw();
@@ -157,6 +159,23 @@ class Dashboard {
             this.factsDrawnAt = now;
             this.drawFacts();
         }
+    }
+
+    /** One's own orders by price, with what stands before the first of them. */
+    private ownLevels(): OwnLevel[] {
+        const { instrument } = this;
+        const levels = new Map<string, OwnLevel>();
+        for (const order of this.account.openIn(instrument)) {
+            const side = order.direction === "buy" ? 1 : -1;
+            const price = ticksOf(instrument, order.price);
+            const key = `${side} ${price}`;
+            const lots = lotsOf(instrument, order.amount - order.filled_amount);
+            const place = this.queue.place(order.order_id)?.lots ?? null;
+            const other = levels.get(key) ?? { lots: 0, before: null };
+            const before = other.before === null || place === null ? (other.before ?? place) : Math.min(other.before, place);
+            levels.set(key, { side, price, lots: other.lots + lots, before });
+        }
+        return [...levels.values()];
     }
 
     private drawFacts(): void {

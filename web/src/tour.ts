@@ -21,7 +21,7 @@ const steps: readonly { panel: string; title: string; text: string }[] = [
     {
         panel: "blotter-panel",
         title: "See it in the queue",
-        text: "Open orders are listed here, and marked in the ladder and in the heatmap. Click your order in the ladder, or cancel it here.",
+        text: "Open orders are listed here, with what trades before them, and marked in the ladder and in the heatmap. Click your order in the ladder, or cancel it here.",
     },
     {
         panel: "heatmap-panel",
