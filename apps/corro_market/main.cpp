@@ -13,6 +13,7 @@
 #include <string>
 
 #include "apps/command_line/command_line.hpp"
+#include "apps/command_line/seed_range.hpp"
 #include "node/configuration/configuration.hpp"
 #include "report.hpp"
 #include "runs.hpp"
@@ -41,24 +42,6 @@ std::filesystem::path data_folder_of(const market_options& options) {
     return given != nullptr ? given : "";
 }
 
-std::optional<std::uint64_t> number_in(const std::string& text) {
-    if (text.empty() || text.size() > 18 || text.find_first_not_of("0123456789") != std::string::npos) return {};
-    return std::stoull(text);
-}
-
-std::optional<seed_range> range_in(const std::string& text) {
-    const std::size_t colon = text.find(':');
-    if (colon == std::string::npos) return {};
-    const auto first = number_in(text.substr(0, colon));
-    const auto last = number_in(text.substr(colon + 1));
-    if (!first || !last || *last < *first) return {};
-    return seed_range{*first, *last};
-}
-
-std::string range_error(const std::string& text) {
-    return range_in(text) ? std::string() : fmt::format("'{}' is not a range such as 0:200", text);
-}
-
 void print_run(const market::scenario& what, const run_result& result, double seconds) {
     fmt::print("{}, seed {}: {} s of the market in {:.2f} s; {} commands, {} trades\n", what.name, result.seed,
                static_cast<double>(what.duration_ns) / 1e9, seconds, result.commands, result.trades);
@@ -77,7 +60,7 @@ int run(const market_options& options) {
     const market::scenario what = load_scenario(options.file, data_folder_of(options));
     if (!options.seeds.empty()) {
         const std::string folder = options.out.empty() ? fmt::format("runs/{}", what.name) : options.out;
-        const auto all = sweep(what, *range_in(options.seeds), options.jobs, folder);
+        const auto all = sweep(what, parse_seed_range(options.seeds).value(), options.jobs, folder);
         const std::string text = summary_of(all);
         write_file(std::filesystem::path(folder) / "summary.md", text);
         fmt::print("{}in {}\n", text, folder);
@@ -98,8 +81,8 @@ int compare(const market_options& options) {
     const market::scenario second = load_scenario(options.other, data_folder_of(options));
     const std::filesystem::path folder =
         options.out.empty() ? fmt::format("runs/{}-against-{}", first.name, second.name) : options.out;
-    const seed_range seeds = *range_in(options.seeds);
-    if (seeds.first == seeds.last) throw std::runtime_error("--seeds: a comparison needs at least two seeds");
+    const seed_range seeds = parse_seed_range(options.seeds).value();
+    if (seeds.count() < 2) throw std::runtime_error("--seeds: a comparison needs at least two seeds");
     const auto a = sweep(first, seeds, options.jobs, folder / "a");
     const auto b = sweep(second, seeds, options.jobs, folder / "b");
     const std::vector<compared_metric> all = compare_runs(a, b);
@@ -221,9 +204,11 @@ int main(int argc, char** argv) {
     running.add_option("scenario", options->file, "The scenario: a TOML file").required().existing_file();
     running.add_option("--seed", options->seed, "The seed (default: the scenario's)");
     running
-        .add_option("--seeds", options->seeds,
-                    "Run all seeds from A to B, as A:B, without journals; continue where an earlier run stopped")
-        .checked_by(range_error);
+        .add_option(
+            "--seeds", options->seeds,
+            "Run the seeds from A to before B, as A:B (0:200 has 200), without journals; continue where an earlier "
+            "run stopped")
+        .checked_by(seed_range_error);
     add_sweep_options(running);
     running.add_flag("--quiet", options->quiet, "Show no progress");
     add_data_option(running);
@@ -231,7 +216,9 @@ int main(int argc, char** argv) {
     const subcommand comparing = line.add_subcommand("compare", "Compare two scenarios over the same seeds");
     comparing.add_option("first", options->file, "A: a scenario").required().existing_file();
     comparing.add_option("second", options->other, "B: a scenario").required().existing_file();
-    comparing.add_option("--seeds", options->seeds, "The seeds, as A:B").required().checked_by(range_error);
+    comparing.add_option("--seeds", options->seeds, "The seeds, as A:B: from A to before B (0:200 has 200)")
+        .required()
+        .checked_by(seed_range_error);
     add_sweep_options(comparing);
     add_data_option(comparing);
     comparing.runs([options] { return guarded(compare, *options); });

@@ -52,27 +52,40 @@ class Market(unittest.TestCase):
 
     def test_seeds_run_in_processes_and_continue(self):
         out = self.here / "seeds"
-        self.run_ok("run", self.scenario, "--seeds", "0:4", "--jobs", 2, "--out", out)
+        self.run_ok("run", self.scenario, "--seeds", "0:5", "--jobs", 2, "--out", out)
         before = {each.name: each.read_text() for each in out.glob("seed-*.json")}
         self.assertEqual(len(before), 5)
         (out / "seed-2.json").unlink()
         kept = (out / "seed-1.json").stat().st_mtime_ns
-        self.run_ok("run", self.scenario, "--seeds", "0:4", "--jobs", 1, "--out", out)
+        self.run_ok("run", self.scenario, "--seeds", "0:5", "--jobs", 1, "--out", out)
         self.assertEqual({each.name: each.read_text() for each in out.glob("seed-*.json")}, before)
         self.assertEqual((out / "seed-1.json").stat().st_mtime_ns, kept)
-        self.assertIn("| trades |", (out / "summary.md").read_text())
+        summary = (out / "summary.md").read_text()
+        self.assertIn("| trades |", summary)
+        self.assertTrue(summary.startswith("5 seeds\n"))
+
+        # A folder of more seeds than these, such as one of a version that included the end: nothing of it is counted.
+        fewer = corro_market("run", self.scenario, "--seeds", "0:4", "--out", out)
+        self.assertEqual(fewer.returncode, 0, fewer.stderr)
+        self.assertIn("has results of 1 more seed, which is not in 0:4", fewer.stderr)
+        self.assertTrue((out / "summary.md").read_text().startswith("4 seeds\n"))
+        moved = json.loads((out / "seed-1.json").read_text())
+        (out / "seed-3.json").write_text(json.dumps(moved))
+        self.assertIn("seed-3.json: has seed 1", corro_market("run", self.scenario, "--seeds", "0:4", "--out", out).stderr)
+        (out / "seed-3.json").write_text(json.dumps({**moved, "seed": 3, "version": "0.0.1"}))
+        self.assertIn("seed-3.json: is of version 0.0.1", corro_market("run", self.scenario, "--seeds", "0:4", "--out", out).stderr)
         self.scenario.write_text(self.scenario.read_text() + "# other\n")
-        refused = corro_market("run", self.scenario, "--seeds", "0:4", "--out", out)
+        refused = corro_market("run", self.scenario, "--seeds", "0:5", "--out", out)
         self.assertEqual(refused.returncode, 1)
         self.assertIn("runs of another scenario", refused.stderr)
 
     def test_a_comparison_with_itself_finds_nothing_and_with_other_rules_something(self):
-        same = self.run_ok("compare", self.scenario, self.scenario, "--seeds", "0:9", "--out", self.here / "same")
+        same = self.run_ok("compare", self.scenario, self.scenario, "--seeds", "0:10", "--out", self.here / "same")
         self.assertNotIn("differs", same)
         self.assertRegex(same, r"\| trades \| \S+ \| \S+ \| \+0 \| \+0 to \+0 \| 1.0000 \|")
         other = self.here / "other.toml"
         other.write_text(self.scenario.read_text().replace("market_share = 0.15", "market_share = 0.4"))
-        found = self.run_ok("compare", self.scenario, other, "--seeds", "0:15", "--out", self.here / "more")
+        found = self.run_ok("compare", self.scenario, other, "--seeds", "0:16", "--out", self.here / "more")
         self.assertRegex(found, r"\| trades \|.*differs")
 
     def test_a_fork_repeats_the_run_up_to_its_moment(self):
@@ -150,7 +163,7 @@ class Market(unittest.TestCase):
         places = [tuple(map(float, each.split(","))) for each in points]
         self.assertEqual(places, sorted(places, key=lambda place: place[0]))
         self.assertTrue(all(80 <= x <= 890 and 12 <= y <= 212 for x, y in places))
-        self.run_ok("compare", self.scenario, self.scenario, "--seeds", "0:2", "--out", self.here / "same")
+        self.run_ok("compare", self.scenario, self.scenario, "--seeds", "0:3", "--out", self.here / "same")
         counts, texts = self.read_page(self.here / "same" / "comparison.html")
         rows = (self.here / "same" / "comparison.md").read_text().count("\n| ")
         self.assertGreater(rows, 20)
@@ -164,7 +177,16 @@ class Market(unittest.TestCase):
         self.assertEqual(refused.returncode, 2)
         self.assertRegex(refused.stderr, r"corro market: .*calm.toml:\d+: agents.kind: expected one of: almgren_chriss")
         self.assertEqual(corro_market("run", self.here / "none.toml").returncode, 2)
-        self.assertEqual(corro_market("compare", self.scenario, self.scenario, "--seeds", "9:1").returncode, 2)
+        for seeds, error in {"9:1": "'9:1' has no seed: A:B runs from A to before B", "5:5": "'5:5' has no seed",
+                             "5": "'5' is not a range such as 0:200", ":5": "is not a range", "5:": "is not a range",
+                             "0:1:2": "is not a range", "-1:3": "is not a range"}.items():
+            refused = corro_market("compare", self.scenario, self.scenario, f"--seeds={seeds}")
+            self.assertEqual(refused.returncode, 2, seeds)
+            self.assertIn(error, refused.stderr)
+        sound = SCENARIOS / "calm.toml"
+        one = corro_market("compare", sound, sound, "--seeds", "5:6", "--out", self.here / "one")
+        self.assertIn("a comparison needs at least two seeds", one.stderr)
+        self.assertIn("0:200 has 200", self.run_ok("compare", "--help"))
 
 
 if __name__ == "__main__":

@@ -202,6 +202,7 @@ run_result read_result(const fs::path& file) {
         const auto all = nlohmann::ordered_json::parse(read_text(file));
         run_result made;
         made.seed = all.at("seed").get<std::uint64_t>();
+        made.version = all.at("version").get<std::string>();
         made.commands = all.at("commands").get<std::uint64_t>();
         made.trades = all.at("trades").get<std::uint64_t>();
         made.digest = std::stoull(all.at("digest").get<std::string>(), nullptr, 16);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/command_line/seed_range.hpp"
 #include "market/metrics/comparison.hpp"
 #include "market/metrics/market_metrics.hpp"
 #include "market/scenario/scenario.hpp"
@@ -24,6 +25,8 @@ struct run_result {
     std::uint64_t digest = 0;
     std::uint64_t state_hash = 0;
     std::vector<market::metric> metrics;
+    /// Of the program that wrote the result; empty in a run that was not read from a file.
+    std::string version;
     /// The digest of all commands before 1, 2, 3, ... times `sample_ns`; only of a run into a folder.
     std::vector<std::uint64_t> digests;
 };
@@ -45,13 +48,9 @@ run_result run_into(const market::scenario& what, std::uint64_t seed, const std:
 /// Writes a file whole or not at all. @throws std::runtime_error
 void write_file(const std::filesystem::path& file, const std::string& text);
 
-struct seed_range {
-    std::uint64_t first = 0;
-    std::uint64_t last = 0;  ///< included
-};
-
 /// Runs all seeds in processes, one file `seed-N.json` for each in the folder. Seeds whose file is there are not run
-/// again; a folder of another scenario is refused. @throws std::runtime_error
+/// again, and files of other seeds are left alone; a folder of another scenario or version is refused.
+/// @throws std::runtime_error
 [[nodiscard]] std::vector<run_result> sweep(const market::scenario& what, seed_range seeds, unsigned jobs,
                                             const std::filesystem::path& folder);
 

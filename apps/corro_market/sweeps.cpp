@@ -21,6 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Of one sweep: their results are in memory at its end.
+constexpr std::uint64_t seeds_max = 1'000'000;
+
 fs::path file_of(const fs::path& folder, std::uint64_t seed) {
     return folder / fmt::format("seed-{}.json", seed);
 }
@@ -56,6 +59,33 @@ void claim(const fs::path& folder, const market::scenario& what) {
     }
 }
 
+/// The result of a seed that an earlier run left. The file states its seed and version itself, so that no other result
+/// is taken for it.
+run_result kept_result(const fs::path& folder, std::uint64_t seed) {
+    const fs::path file = file_of(folder, seed);
+    run_result made = read_result(file);
+    if (made.seed != seed) throw std::runtime_error(fmt::format("{}: has seed {}", file.string(), made.seed));
+    if (made.version != CORRO_VERSION) {
+        throw std::runtime_error(fmt::format("{}: is of version {}, this is {}; name another folder with --out",
+                                             file.string(), made.version, CORRO_VERSION));
+    }
+    return made;
+}
+
+/// Files of seeds that were not asked for stay out of all results; the user learns of them.
+void report_others(const fs::path& folder, const seed_range& seeds) {
+    std::size_t others = 0;
+    for (const fs::directory_entry& each : fs::directory_iterator(folder)) {
+        const std::string name = each.path().stem().string();
+        if (!name.starts_with("seed-") || each.path().extension() != ".json") continue;
+        const auto seed = parse_seed(name.substr(5));
+        if (seed && !seeds.contains(*seed)) ++others;
+    }
+    if (others == 0) return;
+    fmt::print(stderr, "corro market: {} has results of {} more seed{}, which {} not in {}:{}\n", folder.string(),
+               others, others == 1 ? "" : "s", others == 1 ? "is" : "are", seeds.first, seeds.end);
+}
+
 using series = std::map<std::string, std::vector<double>>;
 
 series series_of(const std::vector<run_result>& all, std::vector<std::string>* names) {
@@ -73,11 +103,19 @@ series series_of(const std::vector<run_result>& all, std::vector<std::string>* n
 }  // namespace
 
 std::vector<run_result> sweep(const market::scenario& what, seed_range seeds, unsigned jobs, const fs::path& folder) {
+    if (seeds.count() > seeds_max) throw std::runtime_error(fmt::format("--seeds: at most {} seeds", seeds_max));
     claim(folder, what);
+    report_others(folder, seeds);
+    std::vector<run_result> made(seeds.count());
     std::vector<std::uint64_t> left;
-    for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
-        if (!fs::exists(file_of(folder, seed))) left.push_back(seed);
+    for (std::uint64_t seed = seeds.first; seed < seeds.end; ++seed) {
+        if (fs::exists(file_of(folder, seed))) {
+            made[seed - seeds.first] = kept_result(folder, seed);
+        } else {
+            left.push_back(seed);
+        }
     }
+    const std::vector<std::uint64_t> missing = left;
     const std::size_t all = left.size();
     std::reverse(left.begin(), left.end());
     std::set<pid_t> running;
@@ -98,9 +136,7 @@ std::vector<run_result> sweep(const market::scenario& what, seed_range seeds, un
     }
     if (::isatty(STDERR_FILENO) != 0 && all != 0) fmt::print(stderr, "\n");
     if (has_failed) throw std::runtime_error("a seed failed; the same command continues with those that are missing");
-    std::vector<run_result> made;
-    for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed)
-        made.push_back(read_result(file_of(folder, seed)));
+    for (const std::uint64_t seed : missing) made[seed - seeds.first] = kept_result(folder, seed);
     return made;
 }
 

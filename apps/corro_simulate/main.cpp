@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "apps/command_line/command_line.hpp"
+#include "apps/command_line/seed_range.hpp"
 #include "base/defect.hpp"
 #include "node/configuration/configuration.hpp"
 #include "simulation/plan.hpp"
@@ -47,26 +48,6 @@ struct simulate_options {
     std::string defect;
     bool keeps_all_faults = false;
 };
-
-/// A range of seeds, both included.
-struct seed_range {
-    std::uint64_t first = 1;
-    std::uint64_t last = 1;
-};
-
-std::optional<std::uint64_t> number_in(const std::string& text) {
-    if (text.empty() || text.size() > 18 || text.find_first_not_of("0123456789") != std::string::npos) return {};
-    return std::stoull(text);
-}
-
-std::optional<seed_range> range_in(const std::string& text) {
-    const std::size_t colon = text.find(':');
-    if (colon == std::string::npos) return {};
-    const auto first = number_in(text.substr(0, colon));
-    const auto last = number_in(text.substr(colon + 1));
-    if (!first || !last || *last < *first) return {};
-    return seed_range{*first, *last};
-}
 
 std::optional<fault_kind> kind_in(std::string_view name) {
     for (std::size_t i = 0; i < simulation::fault_kinds_count; ++i) {
@@ -230,7 +211,7 @@ void print_failure(const simulation::plan& failing, const simulation::run_result
 }
 
 int run_one(const simulate_options& options) {
-    const auto seed = number_in(options.seed);
+    const auto seed = parse_seed(options.seed);
     const simulation::plan whole = simulation::draw_plan(*seed, plan_options_of(options));
     fmt::print("seed {}\n{}{} faults in {} s:\n", whole.seed, simulation::text_of(whole), whole.faults.size(),
                options.seconds);
@@ -259,7 +240,7 @@ int run_many(const simulate_options& options, const seed_range& range) {
     const stopwatch watch;
     totals all;
     double told_at = 0;
-    for (std::uint64_t seed = range.first; seed <= range.last; ++seed) {
+    for (std::uint64_t seed = range.first; seed < range.end; ++seed) {
         const simulation::plan whole = simulation::draw_plan(seed, plan_options_of(options));
         const simulation::run_result result = run_plan(whole, options);
         all.add(whole, result);
@@ -330,16 +311,14 @@ int run(simulate_options& options) {
     }
     take_defect(options);
     std::signal(SIGABRT, say_last_words);
-    if (!options.seeds.empty()) return run_many(options, *range_in(options.seeds));
-    if (options.minutes > 0) return run_many(options, {*number_in(options.seed), ~std::uint64_t{0}});
+    if (!options.seeds.empty()) return run_many(options, parse_seed_range(options.seeds).value());
+    if (options.minutes > 0) return run_many(options, {parse_seed(options.seed).value(), ~std::uint64_t{0}});
     return run_one(options);
 }
 
 std::string seed_error(const std::string& text) {
-    return number_in(text) ? std::string() : fmt::format("'{}' is not a number", text);
-}
-std::string range_error(const std::string& text) {
-    return range_in(text) ? std::string() : fmt::format("'{}' is not a range such as 1:200", text);
+    const auto parsed = parse_seed(text);
+    return parsed ? std::string() : parsed.error();
 }
 
 }  // namespace
@@ -358,7 +337,8 @@ int main(int argc, char** argv) {
     command.add_option("--seed", options->seed, "The seed of the run, or the first with --minutes")
         .shows_default()
         .checked_by(seed_error);
-    command.add_option("--seeds", options->seeds, "Run all seeds from A to B, as A:B").checked_by(range_error);
+    command.add_option("--seeds", options->seeds, "Run the seeds from A to before B, as A:B (0:200 has 200)")
+        .checked_by(seed_range_error);
     command.add_option("--minutes", options->minutes, "Run seeds for this long").in_range(0.0, 100'000.0);
     command.add_option("--seconds", options->seconds, "Virtual seconds of the phase with faults")
         .shows_default()

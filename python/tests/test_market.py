@@ -191,7 +191,7 @@ def test_a_sweep_gives_the_results_of_single_runs_in_the_order_of_the_seeds():
 def test_a_comparison_is_that_of_the_program(market_program, tmp_path):
     for name, speed in (("a", "0ns"), ("b", "20ms")):
         (tmp_path / f"{name}.toml").write_text(corro.scenario(small(name=name, speed_bump=speed)).text)
-    call(market_program, "compare", tmp_path / "a.toml", tmp_path / "b.toml", "--seeds", "0:5", "--out", tmp_path / "out")
+    call(market_program, "compare", tmp_path / "a.toml", tmp_path / "b.toml", "--seeds", "0:6", "--out", tmp_path / "out")
     table = (tmp_path / "out" / "comparison.md").read_text()
     found = corro.compare(tmp_path / "a.toml", tmp_path / "b.toml", seeds=range(6), jobs=2)
     assert len(found.a) == len(found.b) == 6
