@@ -36,6 +36,7 @@
 #include "report.hpp"
 #include "screen.hpp"
 #include "test_clock.hpp"
+#include "when_free.hpp"
 
 namespace corro::app {
 namespace {
@@ -276,8 +277,12 @@ int demo(const demo_options& options) {
                                                : node::load_api_keys(configuration);
     io::platform& real = io::default_platform();
     const auto shifted = options.clock.empty() ? nullptr : platform_with_clock(real, options.clock);
-    exchange_thread venue(configuration, io::context_options(shifted == nullptr ? real : *shifted));
-    const std::unique_ptr<api_thread> web = start_api(configuration, venue.exchange(), keys);
+    const auto started = when_free([&] {
+        return std::make_unique<exchange_thread>(configuration,
+                                                 io::context_options(shifted == nullptr ? real : *shifted));
+    });
+    exchange_thread& venue = *started;
+    const std::unique_ptr<api_thread> web = when_free([&] { return start_api(configuration, venue.exchange(), keys); });
     const std::vector<std::string> details = how_to_connect(configuration, venue.exchange(), web.get(), keys);
     for (const std::string& line : details) fmt::print("{}\n", line);
     std::fflush(stdout);

@@ -34,6 +34,7 @@
 #include "process.hpp"
 #include "report.hpp"
 #include "test_clock.hpp"
+#include "when_free.hpp"
 
 namespace corro::app {
 namespace {
@@ -254,11 +255,23 @@ void print_api(io::endpoint at) {
     fmt::print("  API          ws://{}/ws/api/v2, http://{}/api/v2/public/...\n", at.to_string(), at.to_string());
 }
 
+/// A venue whose ports are open.
+struct started_venue {
+    template <class... More>
+    started_venue(const io::context_options& options, const node::configuration& c, More&&... more)
+        : context(options), venue(context, c, std::forward<More>(more)...) {
+        io::block_on(context, venue.start());
+    }
+
+    io::context context;
+    node::venue venue;
+};
+
 /// Starts the API beside the venue; ends the venue when the API's port cannot be opened.
 std::unique_ptr<api_thread> start_web(io::context& context, node::venue& venue, const node::configuration& c,
-                                      std::vector<api::api_key> keys) {
+                                      const std::vector<api::api_key>& keys) {
     try {
-        return start_api(c, venue, std::move(keys));
+        return when_free([&] { return start_api(c, venue, keys); });
     } catch (...) {
         io::block_on(context, venue.stop());
         throw;
@@ -273,19 +286,19 @@ int serve(const serve_options& options) {
     if (!options.metrics.empty()) configuration.metrics_listen = options.metrics;
     if (!options.event_log.empty()) configuration.event_log.directory = options.event_log;
     if (options.sample_given) configuration.timing_sample_every = options.sample_every;
-    std::vector<api::api_key> keys = node::load_api_keys(configuration);
+    const std::vector<api::api_key> keys = node::load_api_keys(configuration);
     report_descriptors(node::descriptors_needed(configuration));
     io::context_options loop(machine_of(options));
     loop.busy_poll = configuration.order_entry_busy_poll;
-    io::context context(loop);
-    node::venue venue(context, configuration);
-    io::block_on(context, venue.start());
+    const auto started = when_free([&] { return std::make_unique<started_venue>(loop, configuration); });
+    io::context& context = started->context;
+    node::venue& venue = started->venue;
     fmt::print("corro {} serves venue {} with {} instruments{} on {}, {}\n", CORRO_VERSION, configuration.venue_name,
                configuration.instruments.size(), division_of(configuration), context.backend_name(),
                threads_of(configuration));
     fmt::print("  order entry  {}\n", venue.order_entry_endpoint().to_string());
     if (const auto fix = venue.fix_endpoint()) fmt::print("  FIX          {}\n", fix->to_string());
-    const std::unique_ptr<api_thread> web = start_web(context, venue, configuration, std::move(keys));
+    const std::unique_ptr<api_thread> web = start_web(context, venue, configuration, keys);
     if (web != nullptr) print_api(web->where());
     print_partitions(venue, configuration);
     fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables, SIGUSR2 writes a snapshot.\n");
@@ -350,8 +363,11 @@ int distribute(const serve_options& options) {
             "a distributor needs its venue's ports: --venue-feed ADDRESS and --venue-snapshots ADDRESS");
     }
     io::context context(io::context_options(machine_of(options)));
-    node::distributor_role distributor(context, configuration, node::address_of(options.venue_feed[0], "--venue-feed"),
-                                       node::address_of(options.venue_snapshots[0], "--venue-snapshots"));
+    const io::endpoint feed = node::address_of(options.venue_feed[0], "--venue-feed");
+    const io::endpoint snapshots = node::address_of(options.venue_snapshots[0], "--venue-snapshots");
+    const auto made =
+        when_free([&] { return std::make_unique<node::distributor_role>(context, configuration, feed, snapshots); });
+    node::distributor_role& distributor = *made;
     fmt::print("corro {} distributes the feed of venue {} on {}\n  feed         {}\n  snapshots    {}\n", CORRO_VERSION,
                configuration.venue_name, context.backend_name(), distributor.feed_endpoint().to_string(),
                distributor.snapshot_endpoint().to_string());
@@ -390,12 +406,15 @@ int serve_api(const serve_options& options) {
     io::context context(io::context_options(machine_of(options)));
     std::optional<io::endpoint> orders;
     if (!options.venue_orders.empty()) orders = node::address_of(options.venue_orders, "--venue-orders");
-    std::vector<api::api_key> keys = node::load_api_keys(configuration);
+    const std::vector<api::api_key> keys = node::load_api_keys(configuration);
     if (!orders && !keys.empty()) {
         throw node::configuration_error("an API with keys needs its venue's order entry: --venue-orders ADDRESS");
     }
-    node::api_role web(context, configuration, feeds_of(options, configuration), orders, std::move(keys),
-                       dashboard_files());
+    const auto made = when_free([&] {
+        return std::make_unique<node::api_role>(context, configuration, feeds_of(options, configuration), orders, keys,
+                                                dashboard_files());
+    });
+    node::api_role& web = *made;
     fmt::print("corro {} is the API of venue {} on {}\n", CORRO_VERSION, configuration.venue_name,
                context.backend_name());
     print_api(web.where());
@@ -414,10 +433,13 @@ int serve_facility(const serve_options& options) {
         throw node::configuration_error(options.config +
                                         ": link.listen: a facility needs an address for its gateways; add "
                                         "[link] with listen = \"venue.link\"");
-    io::context context(io::context_options(machine_of(options)));
     const auto noticed = [](const std::string& what) { fmt::print(stderr, "corro serve: {}\n", what); };
-    node::venue facility(context, configuration, node::order_entry_place::over_gateways, noticed);
-    io::block_on(context, facility.start());
+    const auto started = when_free([&] {
+        return std::make_unique<started_venue>(io::context_options(machine_of(options)), configuration,
+                                               node::order_entry_place::over_gateways, noticed);
+    });
+    io::context& context = started->context;
+    node::venue& facility = started->venue;
     fmt::print("corro {} is the facility of venue {}{} on {}, {}\n  link         {}\n", CORRO_VERSION,
                configuration.venue_name, division_of(configuration), context.backend_name(), threads_of(configuration),
                facility.link_address());
@@ -450,7 +472,9 @@ int serve_gateway(const serve_options& options) {
         std::fflush(stdout);
     };
     const auto noticed = [](const std::string& what) { fmt::print(stderr, "corro serve: {}; trying again\n", what); };
-    node::gateway_role gateway(context, configuration, opened, noticed);
+    const auto made =
+        when_free([&] { return std::make_unique<node::gateway_role>(context, configuration, opened, noticed); });
+    node::gateway_role& gateway = *made;
     const std::string& name = configuration.link_gateway;
     fmt::print("corro {} is {} of venue {} on {}, for the facility at {}\n", CORRO_VERSION,
                name.empty() ? "a gateway" : "gateway " + name, configuration.venue_name, context.backend_name(),

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from running_exchange import CORRO, SOURCE, TIME_LIMIT_S, Exchange, free_ports, run
@@ -256,6 +257,25 @@ class Errors(unittest.TestCase):
                     self.assertEqual(done.returncode, FAILED)
                     self.assertEqual(done.stderr.splitlines()[0], f"corro: {path}:{line}: {key}: cannot listen on "
                                      f"127.0.0.1:{port}: Address already in use")
+
+    def test_an_address_that_is_free_in_a_moment_is_waited_for(self):
+        """As after a kill: Linux closes the sockets of an io_uring later than the process ends."""
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            path = os.path.join(self.folder.name, "soon.toml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(SOUND.replace('listen = "127.0.0.1:0"', f'listen = "127.0.0.1:{taken.getsockname()[1]}"', 1))
+            with subprocess.Popen([CORRO, "serve", "--config", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as venue:
+                time.sleep(0.5)
+                taken.close()
+                said = []
+                for line in venue.stdout:
+                    said.append(line)
+                    if "Ctrl-C closes it" in line:
+                        venue.terminate()
+                self.assertIn("Ctrl-C closes it", "".join(said))
+                self.assertEqual(venue.wait(timeout=TIME_LIMIT_S), 0)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become a user who may not read the file")
     def test_no_permission_is_not_no_such_file(self):

@@ -35,18 +35,44 @@ class SharedMemoryTest(unittest.TestCase):
         output, _ = process.communicate(timeout=TIME_LIMIT_S)
         return output
 
+    def watch(self, name, feed, snapshots):
+        """@return The process, and the file with what it prints."""
+        path = os.path.join(self.folder.name, name)
+        with open(path, "w", encoding="utf-8") as output:
+            process = subprocess.Popen([CORRO, "watch", "--plain", "--feed", feed, "--snapshot", snapshots], stdout=output,
+                                       stderr=subprocess.STDOUT)
+        self.addCleanup(process.kill)
+        return process, path
+
+    def rates(self, watching):
+        """Messages in each second so far."""
+        with open(watching[1], encoding="utf-8") as output:
+            return [int(each) for each in re.findall(r"(\d+) messages/s", output.read())]
+
+    def end_of(self, watching):
+        watching[0].terminate()
+        watching[0].wait(timeout=TIME_LIMIT_S)
+        with open(watching[1], encoding="utf-8") as output:
+            return output.read()
+
+    def wait_for(self, what):
+        end = time.monotonic() + TIME_LIMIT_S
+        while not what():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.1)
+
     def test_every_request_is_answered_and_the_feed_has_what_tcp_has(self):
         with self.exchange as exchange:
-            watching = [subprocess.Popen([CORRO, "watch", "--plain", "--seconds", "15", "--feed", feed, "--snapshot",
-                                          exchange.addresses["snapshots"]],
-                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-                        for feed in ("shm:" + self.feed, exchange.addresses["feed"])]
-            time.sleep(2)
+            watching = [self.watch(name, feed, exchange.addresses["snapshots"])
+                        for name, feed in (("shm", "shm:" + self.feed), ("tcp", exchange.addresses["feed"]))]
+            self.wait_for(lambda: all(self.rates(each) for each in watching))
             loaded = self.load("--clients", "4", "--messages", "20000", "--outstanding", "8")
             output = self.finish(loaded)
             self.assertEqual(loaded.returncode, 0, output)
             self.assertIn("answered once 20000, lost 0", output)
-            seen = [re.search(r"saw (\d+) messages and (\d+) trades", self.finish(each)) for each in watching]
+            # Both have everything when nothing comes any more.
+            self.wait_for(lambda: all(any(self.rates(each)) and self.rates(each)[-3:] == [0, 0, 0] for each in watching))
+            seen = [re.search(r"saw (\d+) messages and (\d+) trades", self.end_of(each)) for each in watching]
             self.assertIsNotNone(seen[0])
             self.assertGreater(int(seen[0][1]), 10_000)
             self.assertEqual(seen[0][0], seen[1][0])

@@ -60,7 +60,8 @@ class Bot(unittest.TestCase):
             done = subprocess.run([program, name, url, *command[3:6], SECONDS], cwd=self.folder, capture_output=True,
                                   text=True, timeout=TIME_LIMIT_S, check=False)
             with urllib.request.urlopen(url.replace("/api/v2", "/api/v1/trades?instrument=ESZ6&limit=5"), timeout=TIME_LIMIT_S) as past:
-                self.assertEqual(len(json.load(past)), 5, "the demonstration has a past")
+                # The trades of one command stay together.
+                self.assertGreaterEqual(len(json.load(past)), 5, "the demonstration has a past")
             folders = glob.glob(os.path.join(self.folder, "corro-demo-*"))
             self.assertEqual(len(folders), 1)
             demo.terminate()

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <exception>
+#include <system_error>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -16,6 +18,23 @@
 #include "node/venue/venue_core.hpp"
 
 namespace corro::node {
+namespace {
+
+/// Tries to open an address that is in use, link_retry_interval apart: two seconds.
+constexpr int open_tries_max = 40;
+
+bool is_in_use(const std::exception_ptr& not_opened) {
+    if (!not_opened) return false;
+    try {
+        std::rethrow_exception(not_opened);
+    } catch (const std::system_error& e) {
+        return e.code() == std::errc::address_in_use;
+    } catch (...) {
+        return false;
+    }
+}
+
+}  // namespace
 
 gateway_role::gateway_role(io::context& context, const configuration& c, std::function<void(io::endpoint)> opened,
                            std::function<void(const std::string&)> noticed)
@@ -117,6 +136,12 @@ io::task<void> gateway_role::serve_link(gateway::transport_stream stream) {
         taken_count_ = 0;
         broken_ = served_ = false;
         not_opened = open_orders(answers);
+        // The sockets of a gateway that was killed may be free a moment after its end (those of an io_uring).
+        for (int tries = 1; is_in_use(not_opened) && tries < open_tries_max; ++tries) {
+            const std::error_code stopped = co_await io::sleep_for(link_retry_interval);
+            if (stopped) break;
+            not_opened = open_orders(answers);
+        }
         answers = {};
         if (orders_ != nullptr) co_await serve_sessions(channel.get());
         orders_.reset();
