@@ -39,6 +39,7 @@ std::string_view reason_of(unsigned status) noexcept {
         case 403: return "Forbidden";
         case 404: return "Not Found";
         case 405: return "Method Not Allowed";
+        case 407: return "Proxy Authentication Required";
         case 408: return "Request Timeout";
         case 409: return "Conflict";
         case 411: return "Length Required";
