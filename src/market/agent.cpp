@@ -10,6 +10,10 @@ namespace {
 
 using domain::event_kind;
 
+bool contains(const std::vector<domain::instrument_id>& all, domain::instrument_id one) noexcept {
+    return std::ranges::find(all, one) != all.end();
+}
+
 /// Adds a fill to a holding. Positions of a strategy are held in its legs, its cash at the strategy.
 void add_fill(holding& to, const domain::execution& fill, domain::side side, bool is_strategy) noexcept {
     const auto lots = static_cast<std::int64_t>(fill.quantity.value);
@@ -185,6 +189,18 @@ const book_view& agent::book(domain::instrument_id of) {
     return market_->public_of(*this, of).history.as_of(seen_ns_);
 }
 
+accepted_orders agent::accepts(domain::instrument_id of) {
+    if (killed_until_ns_ > market_->now_ns()) return accepted_orders::none;
+    switch (market_->public_of(*this, of).history.as_of(seen_ns_).phase) {
+        case domain::trading_phase::halted:
+        case domain::trading_phase::closed: return accepted_orders::none;
+        case domain::trading_phase::continuous:
+            // Between two batches the phase is continuous for a moment, which is over when an order arrives.
+            return contains(market_->options().in_batches, of) ? accepted_orders::collecting : accepted_orders::all;
+        default: return accepted_orders::collecting;
+    }
+}
+
 const domain::instrument& agent::rules(domain::instrument_id of) const noexcept {
     return market_->rules(of);
 }
@@ -251,10 +267,12 @@ void agent::hear(const domain::event& e) {
             break;
         }
         case event_kind::order_cancelled:
+            if (e.reason == domain::reject_reason::killed) killed_until_ns_ = market_->now_ns() + killed_pause_ns;
             erase(static_cast<request_number>(e.order.client_order.value));
             answered(e.order.request);
             break;
         case event_kind::order_rejected: {
+            if (e.reason == domain::reject_reason::killed) killed_until_ns_ = market_->now_ns() + killed_pause_ns;
             const auto number = static_cast<request_number>(e.order.client_order.value);
             if (number == e.order.request) {
                 erase(number);

@@ -116,6 +116,16 @@ struct clock_error {
 /// No deadline.
 inline constexpr std::int64_t never_ns = INT64_MAX / 2;
 
+/// What an instrument accepts from an agent, as far as the agent knows: docs/spec/phases.md.
+enum class accepted_orders : std::uint8_t {
+    none,        ///< cancels only: halted or closed, or the agent was killed
+    collecting,  ///< orders that may rest, for an auction; immediate and post-only ones are rejected
+    all,
+};
+
+/// An agent that the venue has killed does not learn when it may trade again: it tries once in this time.
+inline constexpr std::int64_t killed_pause_ns = 1'000'000'000;
+
 class agent {
  public:
     agent(market& of, std::uint32_t index, std::string_view name, std::uint64_t run_seed, const link& way,
@@ -214,6 +224,8 @@ class agent {
     [[nodiscard]] std::span<const holding> holdings() const noexcept { return known_; }
     /// The instrument as the feed has shown it to this agent by now. Never older than an earlier look.
     [[nodiscard]] const book_view& book(domain::instrument_id of = domain::instrument_id{1});
+    /// By the phase that the agent's last look at any book has shown; it looks at nothing itself.
+    [[nodiscard]] accepted_orders accepts(domain::instrument_id of);
     /// The instrument's definition.
     [[nodiscard]] const domain::instrument& rules(domain::instrument_id of) const noexcept;
     /// The nearest price that the instrument accepts.
@@ -284,9 +296,10 @@ class agent {
     std::uint32_t inbox_last_ = 0;
     std::uint64_t answered_command_ = 0;  // the last command whose messages were sent to the agent, and their arrival
     std::int64_t answer_at_ns_ = 0;
-    std::int64_t request_at_ns_ = 0;  // of the last request
-    std::int64_t busy_until_ns_ = 0;  // computing
-    std::int64_t seen_ns_ = -1;       // the newest public data that was looked at
+    std::int64_t request_at_ns_ = 0;    // of the last request
+    std::int64_t busy_until_ns_ = 0;    // computing
+    std::int64_t seen_ns_ = -1;         // the newest public data that was looked at
+    std::int64_t killed_until_ns_ = 0;  // when it tries again; 0: it was not killed
 
     clock_error clock_;
     random_stream random_;

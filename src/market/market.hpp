@@ -65,6 +65,9 @@ struct market_options {
     std::int64_t start_ns = 1'767'623'400'000'000'000;
     std::vector<domain::instrument> instruments;
     std::vector<fee> fees;  ///< by the index of the instrument; none: no fees
+    /// Instruments that trade in batches only: somebody ends an auction now and then and begins the next at once.
+    /// Agents know it: see agent::accepts.
+    std::vector<domain::instrument_id> in_batches;
     std::uint32_t orders_max = 1U << 18U;
     /// The facility reserves space for this many accounts; at least as many as agents.
     std::uint32_t accounts_max = 1'024;

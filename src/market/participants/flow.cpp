@@ -41,6 +41,7 @@ behaviour noise(agent& me, noise_options how) {
         const double from =
             other != domain::no_price ? static_cast<double>(other.value) : book.reference(how.anchor_ticks);
         const double distance = 1 + me.random().exponential(how.depth_ticks);
+        if (me.accepts(how.in) == accepted_orders::none) continue;
         me.enter(limit(which, me.price_in(how.in, from - sign_of(which) * distance), lots).on(how.in));
     }
 }
@@ -82,6 +83,7 @@ behaviour zero_intelligence(agent& me, zero_intelligence_options how) {
         }
         // Rounded away from the value, so that no lot is traded at a loss.
         const double rounded_away = which == side::buy ? price - 0.5 : price + 0.5;
+        if (me.accepts(how.in) == accepted_orders::none) continue;
         me.enter(limit(which, me.price_in(how.in, rounded_away), domain::quantity_lots{1}).on(how.in));
     }
 }

@@ -47,7 +47,7 @@ behaviour ladder_maker(agent& me, ladder_options how) {
             quotes.push_back({side::sell, me.price_in(how.in, std::ceil(centre + distance)),
                               quoted(how.lots, position, side::sell, how.position_max)});
         }
-        keep_quotes(me, how.in, quotes, book.phase);
+        keep_quotes(me, how.in, quotes);
         if (how.watches) {
             static_cast<void>(co_await me.until(next_quote(how.in), how.refresh_ns));
         } else {
@@ -86,7 +86,7 @@ behaviour optimal_maker(agent& me, optimal_maker_options how) {
                                              quoted(how.lots, position, side::buy, how.position_max)},
                                 wanted_quote{side::sell, me.price_in(how.in, std::ceil(centre + at.ask)),
                                              quoted(how.lots, position, side::sell, how.position_max)}};
-        keep_quotes(me, how.in, quotes, book.phase);
+        keep_quotes(me, how.in, quotes);
         static_cast<void>(co_await me.sleep(how.refresh_ns));
     }
     cancel_open(me, how.in);

@@ -22,6 +22,22 @@ std::int64_t room_of(const agent& me, domain::instrument_id in, side which, std:
     return position_max - (which == side::buy ? position : -position);
 }
 
+/// Cancels open orders that would trade at a loss against the estimate.
+void cancel_beyond(agent& me, domain::instrument_id in, double estimate) {
+    for (std::size_t i = 0; i < me.orders().size(); ++i) {
+        const known_order& each = me.orders()[i];
+        const double gain = (estimate - static_cast<double>(each.price.value)) * (each.side == side::buy ? 1 : -1);
+        if (each.instrument == in && each.state == order_state::open && gain < 0) me.cancel(each.number);
+    }
+}
+
+/// What one lot gains at a price, against the best of a market that is ahead; INT64_MIN without one.
+std::int64_t gain_of(side which, domain::price_ticks price, const book_view& ahead) noexcept {
+    const domain::price_ticks worth = ahead.best(which);
+    if (price == domain::no_price || worth == domain::no_price) return INT64_MIN;
+    return which == side::buy ? worth.value - price.value : price.value - worth.value;
+}
+
 }  // namespace
 
 behaviour value_trader(agent& me, value_options how) {
@@ -31,9 +47,21 @@ behaviour value_trader(agent& me, value_options how) {
         if (!goes_on) co_return;
         const double seen = how.fundamental->at(me.now_ns()) + me.random().normal(0, how.observation_deviation_ticks);
         estimate += 0.5 * (seen - estimate);
-        cancel_open(me, how.in);
         const book_view& book = me.book(how.in);
-        if (book.has_ask() && static_cast<double>(book.ask.value) < estimate - how.threshold_ticks) {
+        const accepted_orders accepts = me.accepts(how.in);
+        if (accepts == accepted_orders::none) {
+            cancel_beyond(me, how.in, estimate);
+            continue;
+        }
+        cancel_open(me, how.in);
+        if (accepts == accepted_orders::collecting) {
+            // Nothing can be taken. In an auction all trade at one price, so the order states what the agent would
+            // accept, and is no worse off if the price is better.
+            const side which = book.reference(estimate) < estimate ? side::buy : side::sell;
+            const std::int64_t lots = std::min(how.lots, room_of(me, how.in, which, how.position_max));
+            const double price = estimate + (which == side::buy ? -how.threshold_ticks : how.threshold_ticks);
+            if (lots > 0) me.enter(limit(which, me.price_in(how.in, price), lots_of(lots)).on(how.in));
+        } else if (book.has_ask() && static_cast<double>(book.ask.value) < estimate - how.threshold_ticks) {
             const std::int64_t lots = std::min(how.lots, room_of(me, how.in, side::buy, how.position_max));
             if (lots > 0) me.enter(limit(side::buy, book.ask, lots_of(lots)).on(how.in).ioc());
         } else if (book.has_bid() && static_cast<double>(book.bid.value) > estimate + how.threshold_ticks) {
@@ -78,17 +106,23 @@ behaviour latency_arbitrageur(agent& me, latency_arbitrage_options how) {
         static_cast<void>(co_await me.until(next_quote(how.leader)));
         const book_view ahead = me.book(how.leader);
         const book_view behind = me.book(how.in);
-        if (working_lots(me, how.in, side::buy) + working_lots(me, how.in, side::sell) != 0) continue;
+        const accepted_orders accepts = me.accepts(how.in);
         const auto edge = static_cast<std::int64_t>(how.edge_ticks);
+        // Orders rest only for an auction: until they no longer gain.
+        for (std::size_t i = 0; i < me.orders().size(); ++i) {
+            const known_order& each = me.orders()[i];
+            const bool is_open = each.instrument == how.in && each.state == order_state::open;
+            if (is_open && gain_of(each.side, each.price, ahead) < edge) me.cancel(each.number);
+        }
+        if (working_lots(me, how.in, side::buy) + working_lots(me, how.in, side::sell) != 0) continue;
+        if (accepts == accepted_orders::none) continue;
         for (const side which : {side::buy, side::sell}) {
             // Buys what is offered below the leader's bid; sells what is bid above the leader's offer.
             const domain::price_ticks offered = behind.best(domain::opposite(which));
-            const domain::price_ticks worth = ahead.best(which);
-            if (offered == domain::no_price || worth == domain::no_price) continue;
-            const std::int64_t gain = which == side::buy ? worth.value - offered.value : offered.value - worth.value;
             const std::int64_t lots = std::min(how.lots, room_of(me, how.in, which, how.position_max));
-            if (gain < edge || lots <= 0) continue;
-            me.enter(limit(which, offered, lots_of(lots)).on(how.in).ioc());
+            if (gain_of(which, offered, ahead) < edge || lots <= 0) continue;
+            const new_order order = limit(which, offered, lots_of(lots)).on(how.in);
+            me.enter(accepts == accepted_orders::all ? order.ioc() : order);
         }
     }
 }
@@ -102,6 +136,8 @@ behaviour spread_arbitrageur(agent& me, spread_arbitrage_options how) {
         const book_view near = me.book(how.near);
         const book_view far = me.book(how.far);
         if (!spread.is_two_sided() || !near.is_two_sided() || !far.is_two_sided()) continue;
+        const auto trades = [&](domain::instrument_id of) { return me.accepts(of) == accepted_orders::all; };
+        if (!trades(how.spread) || !trades(how.near) || !trades(how.far)) continue;
         const auto edge = static_cast<std::int64_t>(how.edge_ticks);
         const std::int64_t position = me.position(how.near);
         const auto trade = [&](side of_spread) {

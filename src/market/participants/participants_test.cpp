@@ -6,7 +6,9 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/test_seed.hpp"
@@ -250,6 +252,63 @@ TEST(execution, buys_what_it_shall_and_no_more) {
         world.run(60 * s);
         EXPECT_EQ(buyer.true_holdings().front().lots, 137);
     }
+}
+
+/// Offers 50 lots at 100; begins an auction after a second, which ends at ten; halts from 20 s on.
+behaviour offers_and_changes_the_phase(agent& me) {
+    me.enter(limit(side::sell, ticks(100), lots(50)).on(only));
+    const auto change = [&me](domain::trading_phase to) {
+        domain::command c;
+        c.kind = domain::command_kind::change_phase;
+        c.payload.change_phase = domain::change_phase{};
+        c.instrument = only;
+        c.change_phase().phase = to;
+        me.send(c);
+    };
+    const std::vector<std::pair<std::int64_t, domain::trading_phase>> all{
+        {1, domain::trading_phase::volatility_auction},
+        {10, domain::trading_phase::continuous},
+        {20, domain::trading_phase::halted}};
+    for (const auto& each : all) {
+        const bool goes_on = co_await me.sleep(each.first * s - me.now_ns());
+        if (!goes_on) co_return;
+        change(each.second);
+    }
+}
+
+behaviour value_after(agent& me, value_options how, std::int64_t pause_ns) {
+    const bool goes_on = co_await me.sleep(pause_ns);
+    if (goes_on) co_await value_trader(me, how);
+}
+
+TEST(value_trader, bids_its_estimate_in_an_auction_takes_afterwards_and_waits_in_a_halt) {
+    market world(options_of());
+    event_list seen;
+    world.observe_with(seen);
+    agent_options by = named("seller");
+    by.is_operator = true;
+    world.add_agent(by, [](agent& me) { return offers_and_changes_the_phase(me); });
+    oracle_options worth;
+    worth.start_ticks = 110;
+    value_options how;
+    how.fundamental = std::make_shared<oracle>(worth, 1, "value");
+    how.interval_ns = 1e8;
+    how.observation_deviation_ticks = 0;
+    how.threshold_ticks = 2;
+    how.lots = 3;
+    how.position_max = 20;
+    agent& trader = world.add_agent(named("value"), [how](agent& me) { return value_after(me, how, 2 * s); });
+    world.run(9 * s);
+    ASSERT_FALSE(trader.orders().empty());
+    EXPECT_EQ(trader.orders().back().price, ticks(108)) << "its estimate less the threshold";
+    EXPECT_TRUE(trader.true_holdings().empty());
+    world.run(10 * s);
+    ASSERT_EQ(trader.true_holdings().size(), 1U);
+    EXPECT_EQ(trader.true_holdings()[0].lots, 3) << "the auction has filled it";
+    world.run(20 * s);
+    EXPECT_EQ(trader.true_holdings()[0].lots, 20) << "it takes the offer";
+    world.run(30 * s);
+    EXPECT_EQ(seen.count(domain::event_kind::order_rejected), 0);
 }
 
 TEST(zero_intelligence, finds_most_of_the_possible_surplus) {

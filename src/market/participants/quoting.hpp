@@ -18,9 +18,10 @@ struct wanted_quote {
 
 /// Cancels the agent's orders in the instrument that are not wanted, and enters the wanted ones that are missing,
 /// post-only, which a phase that collects orders rejects: there they are plain. An order at a wanted price stays and
-/// keeps its place.
-inline void keep_quotes(agent& me, domain::instrument_id in, std::span<const wanted_quote> wanted,
-                        domain::trading_phase phase = domain::trading_phase::continuous) {
+/// keeps its place. While no orders are accepted, what is there stays, because nothing could replace it.
+inline void keep_quotes(agent& me, domain::instrument_id in, std::span<const wanted_quote> wanted) {
+    const accepted_orders accepts = wanted.empty() ? accepted_orders::all : me.accepts(in);
+    if (accepts == accepted_orders::none) return;
     std::vector<bool> is_there(wanted.size(), false);
     std::vector<request_number> unwanted;
     for (const known_order& each : me.orders()) {
@@ -36,7 +37,7 @@ inline void keep_quotes(agent& me, domain::instrument_id in, std::span<const wan
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         if (is_there[i] || wanted[i].lots.value == 0) continue;
         const new_order order = limit(wanted[i].side, wanted[i].price, wanted[i].lots).on(in);
-        me.enter(phase == domain::trading_phase::continuous ? order.post_only() : order);
+        me.enter(accepts == accepted_orders::all ? order.post_only() : order);
     }
 }
 
@@ -46,17 +47,17 @@ inline void cancel_open(agent& me, domain::instrument_id in) {
 }
 
 /// An immediate order up to a price some ticks beyond the best of the other side; while an auction collects, where such
-/// orders are rejected, a limit order. Nothing if that side is empty.
+/// orders are rejected, a limit order. Nothing if that side is empty, or while no orders are accepted.
 inline void take(agent& me, domain::instrument_id in, domain::side side, domain::quantity_lots lots,
                  double reach_ticks) {
     const book_view& book = me.book(in);
     const domain::price_ticks best = book.best(domain::opposite(side));
-    if (best == domain::no_price || lots.value == 0) return;
+    const accepted_orders accepts = me.accepts(in);
+    if (best == domain::no_price || lots.value == 0 || accepts == accepted_orders::none) return;
     const double limit_ticks =
         static_cast<double>(best.value) + (side == domain::side::buy ? reach_ticks : -reach_ticks);
-    const bool trades_now = book.phase == domain::trading_phase::continuous;
     const new_order order = limit(side, me.price_in(in, limit_ticks), lots).on(in);
-    me.enter(trades_now ? order.ioc() : order);
+    me.enter(accepts == accepted_orders::all ? order.ioc() : order);
 }
 
 /// Lots on their way or in the book on a side, as far as the agent knows.

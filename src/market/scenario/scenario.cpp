@@ -129,6 +129,7 @@ void read_batches(const toml::table& root, const std::string& file, scenario& in
         one.interval_ns = r.duration_ns("interval", 1'000, duration_ns_max);
         r.finish();
         into.batches.push_back(one);
+        into.options.in_batches.push_back(one.instrument);
     });
 }
 
