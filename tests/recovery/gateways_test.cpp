@@ -49,7 +49,7 @@ io::task<void> wait_for_progress(divided_market* m, std::size_t gateway) {
     };
     for (std::size_t i = gateway; i < m->traders.size(); i += gateways_count) {
         const std::uint64_t before = answered(i);
-        for (int k = 0; k < 5'000 && answered(i) < before + 100 && m->failure.empty(); ++k)
+        for (int k = 0; k < 30'000 && answered(i) < before + 100 && m->failure.empty(); ++k)
             static_cast<void>(co_await io::sleep_for(std::chrono::milliseconds(2)));
         if (answered(i) < before + 100) m->fail("trading does not go on at gateway " + std::to_string(gateway));
     }

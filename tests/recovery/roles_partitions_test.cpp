@@ -49,7 +49,7 @@ std::uint64_t answered(const market& m) {
 
 io::task<void> wait_for_progress(market* m) {
     const std::uint64_t before = answered(*m);
-    for (int i = 0; i < 5'000 && answered(*m) < before + 200 && m->failure.empty(); ++i) {
+    for (int i = 0; i < 30'000 && answered(*m) < before + 200 && m->failure.empty(); ++i) {
         static_cast<void>(co_await io::sleep_for(std::chrono::milliseconds(2)));
     }
     if (answered(*m) < before + 200) m->fail("trading does not go on");

@@ -38,7 +38,7 @@ io::task<void> wait_for_progress(market* m) {
         return count;
     };
     const std::uint64_t before = answered();
-    for (int i = 0; i < 5'000 && answered() < before + 200 && m->failure.empty(); ++i)
+    for (int i = 0; i < 30'000 && answered() < before + 200 && m->failure.empty(); ++i)
         static_cast<void>(co_await io::sleep_for(std::chrono::milliseconds(2)));
     if (answered() < before + 200) m->fail("trading does not go on");
     static_cast<void>(co_await io::sleep_for(std::chrono::microseconds(m->random.below(20'000))));
