@@ -27,6 +27,19 @@ class account::registered {
     std::uint32_t number_;
 };
 
+/// The same for a question.
+class account::asking {
+ public:
+    asking(account& in, pending_status& what) : in_(&in), what_(&what) { in_->pending_status_.push_back(what_); }
+    asking(const asking&) = delete;
+    asking& operator=(const asking&) = delete;
+    ~asking() { std::erase(in_->pending_status_, what_); }
+
+ private:
+    account* in_;
+    pending_status* what_;
+};
+
 const domain::instrument* account::find(domain::instrument_id id) const noexcept {
     return session_ == nullptr ? nullptr : session_->instruments().find(id);
 }
@@ -123,13 +136,19 @@ void account::take(const client::answer& from) {
         return;
     }
     if (from.reject) {
+        if (from.reject->refused_template == static_cast<std::uint16_t>(wire::template_id::status_request)) {
+            return refuse_status();
+        }
         const auto found = pending_.find(static_cast<std::uint32_t>(from.reject->refused_sequence.value));
         if (found == pending_.end()) return;
         found->second->result.what = outcome::kind::unavailable;
         found->second->done.set();
         return;
     }
-    if (from.told != nullptr) return;
+    if (from.told != nullptr) {
+        if (const auto* const status = std::get_if<wire::venue_status>(&*from.told)) take(*status);
+        return;
+    }
     const domain::event& event = from.event;
     if (event.kind == event_kind::order_status) {
         if ((event.flags & domain::event_flag::more_behind) != 0) ask_open_orders(event.order.order);
@@ -258,6 +277,40 @@ io::task<outcome> account::enter(domain::command order, order_mark mark) {
     outcome result = co_await send_and_wait(order, order.client_order);
     if (result.what != outcome::kind::timed_out) orders_.forget(order.client_order);
     co_return result;
+}
+
+io::task<std::expected<std::vector<wire::venue_status>, api_error>> account::ask_status() {
+    const bool may_send = is_on_ && pending_status_.size() < requests_waiting_max;
+    const std::uint64_t number = ++status_number_;
+    if (!may_send || !session_->ask_status(number)) {
+        co_return std::unexpected(api_error(error_code::retry, {}, "the request was not sent"));
+    }
+    pending_status waiting;
+    waiting.number = number;
+    const asking here(*this, waiting);
+    to_write_.set();
+    static_cast<void>(co_await io::with_timeout(request_timeout, waiting.done.wait()));
+    if (waiting.is_refused) {
+        co_return std::unexpected(api_error(error_code::locked_by_admin, {}, "not_an_operator"));
+    }
+    if (!waiting.done.is_set()) co_return std::unexpected(api_error(error_code::timed_out));
+    std::ranges::sort(waiting.told, {}, &wire::venue_status::segment);
+    co_return std::move(waiting.told);
+}
+
+void account::take(const wire::venue_status& status) {
+    const auto found = std::ranges::find(pending_status_, status.question, &pending_status::number);
+    if (found == pending_status_.end()) return;
+    (*found)->told.push_back(status);
+    if ((*found)->told.size() >= status.segments_count) (*found)->done.set();
+}
+
+/// The reject of one question ends all: it is about the account.
+void account::refuse_status() noexcept {
+    for (pending_status* const each : pending_status_) {
+        each->is_refused = true;
+        each->done.set();
+    }
 }
 
 void account::cancel_all_of(const std::vector<domain::order_id>& orders) {

@@ -11,12 +11,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "api/errors.hpp"
 #include "api/own_orders.hpp"
 #include "client/order_session.hpp"
 #include "client/venue_endpoint.hpp"
@@ -26,6 +28,7 @@
 #include "io/sync/event.hpp"
 #include "io/task/task.hpp"
 #include "wire/authentication.hpp"
+#include "wire/generated/corro_binary.hpp"
 
 namespace corro::api {
 
@@ -101,6 +104,10 @@ class account {
     [[nodiscard]] io::task<outcome> request(domain::command what);
     /// The same for 1 to wire::mass_quote_max quotes in different instruments, with one client order id.
     [[nodiscard]] io::task<outcome> quote(std::vector<domain::command> quotes, order_mark mark);
+    /// Asks for the venue's status, as only operators may. @return One for each partition, in their order.
+    /// @error locked_by_admin for others, retry without a connection, timed_out.
+    /// @suspend Until the answer, at most `request_timeout`.
+    [[nodiscard]] io::task<std::expected<std::vector<wire::venue_status>, api_error>> ask_status();
     /// Cancels those that are open, and does not wait. While the session is off they wait: the venue has then cancelled
     /// what was not to stay.
     void cancel_all_of(const std::vector<domain::order_id>& orders);
@@ -133,6 +140,14 @@ class account {
         io::manual_event done;
     };
     class registered;
+    class asking;
+    /// A question for the venue's status.
+    struct pending_status {
+        std::uint64_t number = 0;
+        std::vector<wire::venue_status> told;
+        bool is_refused = false;
+        io::manual_event done;
+    };
 
     [[nodiscard]] io::task<bool> connect();
     [[nodiscard]] io::task<> write();
@@ -140,6 +155,8 @@ class account {
     void take(const client::answer& from);
     void queue_cancels() noexcept;
     void ask_open_orders(domain::order_id behind) noexcept;
+    void take(const wire::venue_status& status);
+    void refuse_status() noexcept;
     void correlate(const domain::event& event, const own_change& change);
     [[nodiscard]] pending_request* pending_of(const domain::event& event) noexcept;
     [[nodiscard]] io::task<outcome> wait_for(std::uint32_t request, domain::client_order_id name, bool has_quotes);
@@ -152,6 +169,8 @@ class account {
     std::unique_ptr<client::order_session> session_;
     own_orders orders_;
     std::map<std::uint32_t, pending_request*> pending_;
+    std::vector<pending_status*> pending_status_;
+    std::uint64_t status_number_ = 0;
     std::vector<account_listener*> listeners_;
     std::vector<domain::order_id> to_cancel_;
     std::vector<domain::instrument_id> to_withdraw_;

@@ -105,7 +105,7 @@ class channels final : public market_listener {
     void on_level(const market& where, domain::side side, std::int64_t rank, std::uint64_t before) override;
     void on_trade(const market& where, const tape_entry& trade) override;
     void on_ticker(const market& where) override;
-    void on_indication(const market&) override {}
+    void on_indication(const market& where) override { on_ticker(where); }
     void on_command_end() override;
 
  private:

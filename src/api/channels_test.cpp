@@ -11,8 +11,11 @@
 #include <vector>
 
 #include "api/json_value.hpp"
+#include "api/json_writer.hpp"
+#include "api/market_text.hpp"
 #include "api/test_market.hpp"
 #include "base/random.hpp"
+#include "domain/instrument.hpp"
 
 namespace corro::api {
 namespace {
@@ -534,6 +537,57 @@ TEST(channels, a_ticker_comes_at_once_and_then_per_interval) {
     m.publisher.publish(channel_interval::short_);
     EXPECT_EQ(c.messages.size(), 2U) << "nothing has changed";
     m.publisher.leave(c);
+}
+
+TEST(channels, a_ticker_has_implied_prices_as_long_as_there_are_any) {
+    test_market m;
+    client c;
+    ASSERT_TRUE(m.publisher.subscribe("ticker.TWO.5.100ms", c));
+    EXPECT_EQ(c.messages[0].find("implied"), std::string::npos);
+    domain::event top = m.event(domain::event_kind::implied_top, 2);
+    top.top = domain::top{};
+    top.top.bid_price = domain::price_ticks{7};
+    top.top.bid_quantity = domain::volume_lots{2};
+    top.top.ask_price = domain::no_price;
+    m.take(top, true);
+    m.publisher.publish(channel_interval::short_);
+    ASSERT_EQ(c.messages.size(), 2U);
+    EXPECT_NE(c.messages[1].find(R"("implied_bid_price":1.75,"implied_bid_amount":20,)"
+                                 R"("implied_ask_price":null,"implied_ask_amount":0)"),
+              std::string::npos)
+        << c.messages[1];
+    top = m.event(domain::event_kind::implied_top, 2);
+    top.top = domain::top{};
+    top.top.bid_price = top.top.ask_price = domain::no_price;
+    m.take(top, true);
+    m.publisher.publish(channel_interval::short_);
+    ASSERT_EQ(c.messages.size(), 3U);
+    EXPECT_EQ(c.messages[2].find("implied"), std::string::npos) << c.messages[2];
+    m.publisher.leave(c);
+}
+
+TEST(channels, the_instrument_of_a_strategy_has_its_legs) {
+    test_market m;
+    market spread = *m.view.find("ONE");
+    const auto text = [&spread] {
+        std::string into;
+        json_writer out(into);
+        write_instrument(out, spread, "7");
+        return into;
+    };
+    EXPECT_EQ(text().find("legs"), std::string::npos);
+    spread.terms.kind = domain::instrument_kind::spread;
+    spread.terms.legs_count = 2;
+    spread.terms.legs[0].instrument = domain::instrument_id{1};
+    spread.terms.legs[0].side = side::buy;
+    spread.terms.legs[0].ratio = 2;
+    spread.terms.legs[1].instrument = domain::instrument_id{2};
+    spread.terms.legs[1].side = side::sell;
+    spread.terms.legs[1].ratio = 1;
+    EXPECT_NE(text().find(R"("legs":[{"instrument_id":1,"direction":"buy","ratio":2},)"
+                          R"({"instrument_id":2,"direction":"sell","ratio":1}])"),
+              std::string::npos)
+        << text();
 }
 
 }  // namespace

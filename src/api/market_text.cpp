@@ -86,6 +86,17 @@ void write_instrument(json_writer& out, const market& of, std::string_view curre
             out.member("option_type").text(i.right == domain::option_right::put ? "put" : "call");
             out.member("strike").decimal(i.strike.value);
         }
+        if (i.legs_count != 0) {
+            out.member("legs").list([&] {
+                for (const domain::leg& each : i.legs_used()) {
+                    out.object([&] {
+                        out.member("instrument_id").number(std::uint64_t{each.instrument.value});
+                        out.member("direction").text(each.side == domain::side::buy ? "buy" : "sell");
+                        out.member("ratio").number(std::uint64_t{each.ratio});
+                    });
+                }
+            });
+        }
         out.member("is_active").boolean(!of.is_settled);
     });
 }
@@ -101,6 +112,12 @@ void write_ticker_members(json_writer& out, const market& of) {
     write_price(out.member("min_price"), i, i.price_low);
     write_price(out.member("max_price"), i, i.price_high);
     out.member("open_interest").number(amount_of(i, of.volumes.open_interest.value));
+    if (of.implied.bid_price != domain::no_price || of.implied.ask_price != domain::no_price) {
+        write_price(out.member("implied_bid_price"), i, of.implied.bid_price);
+        out.member("implied_bid_amount").number(amount_of(i, of.implied.bid_quantity.value));
+        write_price(out.member("implied_ask_price"), i, of.implied.ask_price);
+        out.member("implied_ask_amount").number(amount_of(i, of.implied.ask_quantity.value));
+    }
     out.member("mark_price").null();
     out.member("index_price").null();
     out.member("settlement_price").null();

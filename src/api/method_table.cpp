@@ -135,6 +135,37 @@ constexpr std::array protection_params{
                       .high = 1'000'000'000,
                       .meaning = "Lots within a window, over all instruments; otherwise any number."}};
 
+constexpr param_description account_param{.name = "account_id",
+                                          .type = param_type::integer,
+                                          .required = true,
+                                          .low = 1,
+                                          .high = UINT32_MAX,
+                                          .meaning = "Its number."};
+constexpr std::array one_account{account_param};
+constexpr std::array clear_params{
+    account_param, param_description{.name = "instrument_name", .meaning = "Only those in this instrument."}};
+constexpr std::array limit_params{
+    account_param,
+    param_description{
+        .name = "order_max", .type = param_type::integer, .high = UINT32_MAX, .meaning = "Lots of an order."},
+    param_description{.name = "position_max",
+                      .type = param_type::integer,
+                      .high = UINT32_MAX,
+                      .meaning = "Lots of a position, long or short."},
+    param_description{.name = "open_orders_max",
+                      .type = param_type::integer,
+                      .high = UINT32_MAX,
+                      .meaning = "Open orders at the same time."}};
+constexpr std::array phase_params{
+    param_description{.name = "phase",
+                      .required = true,
+                      .choices = "continuous halted pre_open opening_auction volatility_auction closing_auction closed",
+                      .meaning = "The phase."},
+    param_description{.name = "instrument_name", .meaning = "Only this instrument."}};
+constexpr std::array settle_params{
+    instrument_param,
+    param_description{.name = "price", .type = param_type::decimal, .required = true, .meaning = "Of the settlement."}};
+
 constexpr std::array methods{
     method_description{.id = method_id::hello,
                        .name = "public/hello",
@@ -335,6 +366,34 @@ constexpr std::array methods{
                        .over = transport::websocket,
                        .params = {},
                        .meaning = "Which of the two holds: `enabled`."},
+    method_description{.id = method_id::venue_status,
+                       .name = "private/get_venue_status",
+                       .params = {},
+                       .meaning = "For operators: commands, journal, requests that wait, sessions, of each partition."},
+    method_description{.id = method_id::kill_account,
+                       .name = "private/kill_account",
+                       .params = one_account,
+                       .meaning = "For operators: cancels the account's orders, and refuses new ones until a release."},
+    method_description{.id = method_id::release_account,
+                       .name = "private/release_account",
+                       .params = one_account,
+                       .meaning = "For operators: ends the effect of `private/kill_account`."},
+    method_description{.id = method_id::clear_account,
+                       .name = "private/clear_account",
+                       .params = clear_params,
+                       .meaning = "For operators: cancels the account's orders; the answer is their number."},
+    method_description{.id = method_id::limit_account,
+                       .name = "private/limit_account",
+                       .params = limit_params,
+                       .meaning = "For operators: replaces the account's limits. 0 or nothing means no limit."},
+    method_description{.id = method_id::change_phase,
+                       .name = "private/change_phase",
+                       .params = phase_params,
+                       .meaning = "For operators: moves an instrument, or all, to another phase."},
+    method_description{.id = method_id::settle_instrument,
+                       .name = "private/settle_instrument",
+                       .params = settle_params,
+                       .meaning = "For operators: ends an instrument; positions settle at the price."},
 };
 
 /// Calls `f` with each word.

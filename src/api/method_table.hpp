@@ -66,6 +66,13 @@ enum class method_id : std::uint8_t {
     enable_cancel_on_disconnect,
     disable_cancel_on_disconnect,
     get_cancel_on_disconnect,
+    venue_status,
+    kill_account,
+    release_account,
+    clear_account,
+    limit_account,
+    change_phase,
+    settle_instrument,
 };
 
 /// Where a method may be called.

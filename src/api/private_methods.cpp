@@ -8,6 +8,7 @@
 
 #include "api/json_writer.hpp"
 #include "api/market_text.hpp"
+#include "api/operator_methods.hpp"
 #include "api/private_text.hpp"
 #include "base/assert.hpp"
 #include "wire/binary_codec.hpp"
@@ -27,17 +28,6 @@ std::optional<domain::order_id> order_id_of(const request& r) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
     if (error != std::errc() || end != text.data() + text.size() || id == 0) return std::nullopt;
     return domain::order_id{id};
-}
-
-/// The answer when a request did not succeed; nothing if it did.
-std::optional<api_error> problem_of(const outcome& result) {
-    switch (result.what) {
-        case outcome::kind::done: return std::nullopt;
-        case outcome::kind::refused: return error_of(result.reason);
-        case outcome::kind::unavailable: return api_error(error_code::retry, {}, "the request was not sent");
-        case outcome::kind::timed_out: break;
-    }
-    return api_error(error_code::timed_out, {}, "the venue has not answered; ask for the order's state");
 }
 
 /// Which instruments a request is about.
@@ -538,6 +528,16 @@ answer position(const request& r, const account& of, const private_caller& by) {
 
 }  // namespace
 
+std::optional<api_error> problem_of(const outcome& result) {
+    switch (result.what) {
+        case outcome::kind::done: return std::nullopt;
+        case outcome::kind::refused: return error_of(result.reason);
+        case outcome::kind::unavailable: return api_error(error_code::retry, {}, "the request was not sent");
+        case outcome::kind::timed_out: break;
+    }
+    return api_error(error_code::timed_out, {}, "the venue has not answered; ask for the order's state");
+}
+
 std::expected<authenticated, api_error> answer_auth(const request& r, authentication& keys, std::int64_t now_ms,
                                                     io::steady_time now) {
     const std::string_view grant = r.text("grant_type");
@@ -578,6 +578,7 @@ std::expected<authenticated, api_error> answer_auth(const request& r, authentica
 io::task<std::expected<std::string, api_error>> answer_private(const request* r, account* of,
                                                                const private_caller* by) {
     if (!of->has_logged_on()) co_return refuse(error_code::system_maintenance);
+    if (is_for_operators(r->method->id)) co_return co_await answer_operator(r, of, by);
     switch (r->method->id) {
         case method_id::buy: co_return co_await enter(r, of, by, domain::side::buy);
         case method_id::sell: co_return co_await enter(r, of, by, domain::side::sell);

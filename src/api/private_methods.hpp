@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct private_caller {
     std::vector<domain::order_id>* entered = nullptr;
     std::vector<domain::instrument_id>* quoted = nullptr;  ///< the same for quotes, by instrument
 };
+
+/// The answer when a request to the venue did not succeed; nothing if it did.
+[[nodiscard]] std::optional<api_error> problem_of(const outcome& result);
 
 /// Answers a request. @return The result as JSON.
 /// @param r, of, by  Valid until the await returns.

@@ -32,10 +32,13 @@ std::string secret_of(int byte) {
     return text;
 }
 
-std::vector<api::api_key> two_keys() {
-    std::vector<api::api_key> keys(2);
-    for (std::uint32_t k = 0; k < 2; ++k) {
-        keys[k].client_id = k == 0 ? "alice" : "bob";
+/// Accounts 1 to 3; the third is an operator.
+constexpr std::array<const char*, 3> names{"alice", "bob", "operator"};
+
+std::vector<api::api_key> three_keys() {
+    std::vector<api::api_key> keys(names.size());
+    for (std::uint32_t k = 0; k < keys.size(); ++k) {
+        keys[k].client_id = names[k];
         keys[k].secret.fill(static_cast<std::byte>(k + 1));
         keys[k].account = domain::account_id{k + 1};
         keys[k].session_number = 4;
@@ -62,10 +65,14 @@ std::string credentials(const std::string& id, const std::string& secret) {
     return R"({"grant_type":"client_credentials","client_id":")" + id + R"(","client_secret":")" + secret + R"("})";
 }
 
+int number_of(std::string_view name) {
+    return static_cast<int>(std::ranges::find(names, name) - names.begin()) + 1;
+}
+
 io::task<bool> log_on(web_client* c, io::endpoint where, std::string name) {
     const bool is_open = co_await c->connect(where);
     if (!is_open) co_return false;
-    const json_value told = co_await c->call("public/auth", credentials(name, secret_of(name == "alice" ? 1 : 2)));
+    const json_value told = co_await c->call("public/auth", credentials(name, secret_of(number_of(name))));
     EXPECT_EQ(at(told, "result.expires_in"), "900");
     co_return at(told, "result.token_type") == "bearer";
 }
@@ -83,13 +90,19 @@ class api_trading : public ::testing::Test {
         configuration_.order_entry_listen = "127.0.0.1:7101";
         configuration_.feed_listen = "127.0.0.1:7102";
         configuration_.snapshot_listen = "127.0.0.1:7103";
+        gateway::account third = configuration_.accounts.back();
+        third.id = domain::account_id{3};
+        third.name = "account 3";
+        third.key.fill(std::byte{3});
+        third.is_operator = true;
+        configuration_.accounts.push_back(third);
         start_venue();
         start_api();
     }
     void start_venue() { venue_ = std::make_unique<living_venue>(world_, configuration_); }
     void start_api() {
         api_ = std::make_unique<living_api>(world_, configuration_, io::endpoint::loopback(7102),
-                                            io::endpoint::loopback(7103), io::endpoint::loopback(7101), two_keys());
+                                            io::endpoint::loopback(7103), io::endpoint::loopback(7101), three_keys());
         play([]() -> io::task<void> { static_cast<void>(co_await io::sleep_for(1s)); }());
     }
     void play(io::task<void> work) { io::block_on(clients_, std::move(work)); }
@@ -403,6 +416,135 @@ TEST_F(api_trading, quotes_are_replaced_protected_and_end_with_their_connection)
     play(quote_a_market(where()));
 }
 
+/// Stops, limits and halts others, and shows that only an operator may.
+io::task<void> operate(io::endpoint where) {
+    web_client alice;
+    web_client chief;
+    const bool is_alice = co_await log_on(&alice, where, "alice");
+    const bool is_chief = co_await log_on(&chief, where, "operator");
+    EXPECT_TRUE(is_alice && is_chief);
+    if (!is_alice || !is_chief) co_return;
+    const std::string hers = R"({"account_id":1})";
+    const std::string one = R"({"account_id":1,"instrument_name":"ONE"})";
+    json_value told;
+    static constexpr std::array<const char*, 5> methods{"get_venue_status", "kill_account", "release_account",
+                                                        "clear_account", "limit_account"};
+    for (const char* const method : methods) {
+        const std::string whole = std::string("private/") + method;
+        told = co_await alice.call(whole, R"({"account_id":2})");
+        EXPECT_EQ(at(told, "error.code"), "10019") << method;
+    }
+    told = co_await alice.call("private/change_phase", R"({"phase":"halted"})");
+    EXPECT_EQ(at(told, "error.code"), "10019");
+    told = co_await alice.call("private/settle_instrument", R"({"instrument_name":"TWO","price":10})");
+    EXPECT_EQ(at(told, "error.code"), "10019");
+
+    static_cast<void>(co_await alice.call("private/buy", order("1", "50")));
+    static_cast<void>(co_await alice.call("private/buy", order("1", "51")));
+    told = co_await chief.call("private/kill_account", hers);
+    EXPECT_EQ(at(told, "result"), "ok");
+    told = co_await alice.call("private/get_open_orders", "{}");
+    EXPECT_EQ(at(told, "result"), "0");
+    told = co_await alice.call("private/buy", order("1", "50"));
+    EXPECT_EQ(at(told, "error.code"), "10019");
+    EXPECT_EQ(at(told, "error.data.reason"), "killed");
+    told = co_await chief.call("private/release_account", hers);
+    EXPECT_EQ(at(told, "result"), "ok");
+    told = co_await alice.call("private/buy", order("1", "50"));
+    EXPECT_EQ(at(told, "result.order.order_state"), "open");
+
+    told = co_await chief.call("private/clear_account", R"({"account_id":1,"instrument_name":"TWO"})");
+    EXPECT_EQ(at(told, "result"), "0");
+    told = co_await chief.call("private/clear_account", one);
+    EXPECT_EQ(at(told, "result"), "1");
+    told = co_await chief.call("private/clear_account", R"({"account_id":77})");
+    EXPECT_EQ(at(told, "result"), "0") << "nothing of such an account is open";
+    told = co_await chief.call("private/clear_account", R"({"account_id":1,"instrument_name":"THREE"})");
+    EXPECT_EQ(at(told, "error.code"), "10020");
+
+    told = co_await chief.call("private/limit_account", R"({"account_id":1,"order_max":5})");
+    EXPECT_EQ(at(told, "result"), "ok");
+    told = co_await alice.call("private/buy", order("6", "50"));
+    EXPECT_EQ(at(told, "error.code"), "10021");
+    told = co_await chief.call("private/limit_account", hers);
+    EXPECT_EQ(at(told, "result"), "ok");
+    told = co_await alice.call("private/buy", order("6", "50"));
+    EXPECT_EQ(at(told, "result.order.order_state"), "open");
+
+    told = co_await chief.call("private/change_phase", R"({"phase":"halted","instrument_name":"ONE"})");
+    EXPECT_EQ(at(told, "result"), "ok");
+    told = co_await alice.call("private/buy", order("1", "50"));
+    EXPECT_EQ(at(told, "error.code"), "10012");
+    told = co_await chief.call("private/change_phase", R"({"phase":"continuous"})");
+    EXPECT_EQ(at(told, "result"), "ok");
+    told = co_await alice.call("private/buy", order("1", "50"));
+    EXPECT_EQ(at(told, "result.order.order_state"), "open");
+    told = co_await chief.call("private/change_phase", R"({"phase":"lunch"})");
+    EXPECT_EQ(at(told, "error.code"), "-32602");
+
+    told = co_await chief.call("private/settle_instrument", R"({"instrument_name":"TWO","price":10.1})");
+    EXPECT_EQ(at(told, "error.data.param"), "price") << "not a multiple of the tick";
+    told = co_await chief.call("private/settle_instrument", R"({"instrument_name":"TWO","price":10.25})");
+    EXPECT_EQ(at(told, "result"), "ok");
+    static_cast<void>(co_await io::sleep_for(100ms));
+    told = co_await alice.call("public/get_instrument", R"({"instrument_name":"TWO"})");
+    EXPECT_EQ(at(told, "result.is_active"), "false");
+    told = co_await chief.call("private/settle_instrument", R"({"instrument_name":"TWO","price":10.25})");
+    EXPECT_EQ(at(told, "error.code"), "10012");
+}
+
+io::task<void> enter_some(io::endpoint where) {
+    web_client alice;
+    web_client bob;
+    const bool is_alice = co_await log_on(&alice, where, "alice");
+    const bool is_bob = co_await log_on(&bob, where, "bob");
+    EXPECT_TRUE(is_alice && is_bob);
+    if (!is_alice || !is_bob) co_return;
+    static_cast<void>(co_await alice.call("private/buy", order("5", "100", R"(,"label":"keep","post_only":true)")));
+    static_cast<void>(co_await bob.call("private/sell", order("2", "99")));
+    static_cast<void>(co_await bob.call("private/sell", order("7", "120.75", R"(,"time_in_force":"good_til_day")")));
+}
+
+/// Two questions at the same time, each with its own answer.
+io::task<void> ask_for_the_status(io::endpoint where, std::uint64_t* last_command) {
+    web_client chief;
+    const bool is_chief = co_await log_on(&chief, where, "operator");
+    EXPECT_TRUE(is_chief);
+    if (!is_chief) co_return;
+    for (int k = 1; k <= 2; ++k) {
+        const std::error_code error =
+            co_await chief.peer().send_text(R"({"jsonrpc":"2.0","id":)" + std::to_string(100 + k) +
+                                            R"(,"method":"private/get_venue_status","params":{}})");
+        EXPECT_FALSE(error);
+    }
+    for (int k = 1; k <= 2; ++k) {
+        const json_value told = co_await chief.next();
+        const json_value* const list = told.find("result");
+        EXPECT_TRUE(list != nullptr && list->items.size() == 1);
+        if (list == nullptr || list->items.size() != 1) co_return;
+        const json_value& first = list->items[0];
+        EXPECT_EQ(at(first, "partition"), "0");
+        EXPECT_EQ(at(first, "journal"), "open");
+        EXPECT_EQ(at(first, "sessions"), "3");
+        EXPECT_EQ(at(first, "sessions_max"), "12");
+        *last_command = std::stoull("0" + at(first, "last_command"));
+        EXPECT_EQ(at(first, "durable_command"), at(first, "last_command"));
+    }
+}
+
+TEST_F(api_trading, an_operator_stops_limits_halts_and_settles_and_nobody_else) {
+    play(operate(where()));
+}
+
+TEST_F(api_trading, an_operator_sees_the_state_of_the_venue) {
+    std::uint64_t before = 0;
+    std::uint64_t after = 0;
+    play(ask_for_the_status(where(), &before));
+    play(enter_some(where()));
+    play(ask_for_the_status(where(), &after));
+    EXPECT_EQ(after, before + 3);
+}
+
 io::task<void> leave_orders(io::endpoint where) {
     web_client stays;
     web_client leaves;
@@ -428,18 +570,6 @@ io::task<void> leave_orders(io::endpoint where) {
 
 TEST_F(api_trading, orders_of_a_lost_connection_are_cancelled_if_it_asked_for_that) {
     play(leave_orders(where()));
-}
-
-io::task<void> enter_some(io::endpoint where) {
-    web_client alice;
-    web_client bob;
-    const bool is_alice = co_await log_on(&alice, where, "alice");
-    const bool is_bob = co_await log_on(&bob, where, "bob");
-    EXPECT_TRUE(is_alice && is_bob);
-    if (!is_alice || !is_bob) co_return;
-    static_cast<void>(co_await alice.call("private/buy", order("5", "100", R"(,"label":"keep","post_only":true)")));
-    static_cast<void>(co_await bob.call("private/sell", order("2", "99")));
-    static_cast<void>(co_await bob.call("private/sell", order("7", "120.75", R"(,"time_in_force":"good_til_day")")));
 }
 
 /// What a key has, as text.

@@ -18,6 +18,7 @@ import tempfile
 import threading
 import time
 import unittest
+import urllib.error
 import urllib.request
 
 from browser import Browser, missing
@@ -26,14 +27,24 @@ from running_exchange import CORRO, SOURCE, TIME_LIMIT_S, Exchange
 sys.path.insert(0, os.path.join(SOURCE, "web"))
 from serve import PageServer  # noqa: E402
 
-SECRETS = {"alice": "3c2ab6291091e38af2a3683333a6e0ccf1e3b6d53a46e5fcbd9062eaa690b5b1",
+SECRETS = {"operator": "5e" * 32, "alice": "3c2ab6291091e38af2a3683333a6e0ccf1e3b6d53a46e5fcbd9062eaa690b5b1",
            "bob": "fc7d2b09ecee14bb69846b42616c073eb31a0e064aeea44015505bff39a5a04b"}
 SHIFT = "\ue008"
 ES, CL = "ESZ6", "CLF7"
 AXE = os.path.join(SOURCE, "web", "node_modules", "axe-core", "axe.min.js")
 
-# Two options whose forward is ESZ6, a future whose auctions last longer than a test, and one that has a single trade.
-INSTRUMENTS = """
+# Two options whose forward is ESZ6, a future whose auctions last longer than a test, one that an operator settles, a spread
+# with implied prices, and an operator.
+INSTRUMENTS = f"""
+[[instrument]]
+id = 14
+symbol = "LAST"
+product = 5
+kind = "future"
+tick_size = "0.5"
+price_low = "0"
+price_high = "100"
+
 [[instrument]]
 id = 15
 symbol = "CLG7"
@@ -41,6 +52,29 @@ product = 2
 tick_size = "0.01"
 price_low = "50"
 price_high = "90"
+
+[[instrument]]
+id = 16
+symbol = "CLF7-CLG7"
+product = 2
+kind = "spread"
+tick_size = "0.01"
+price_low = "-10"
+price_high = "10"
+legs = [{{ instrument = 2, side = "buy" }}, {{ instrument = 15, side = "sell" }}]
+implied = true
+
+[[account]]
+id = 5
+name = "operator"
+operator = true
+sessions = 1
+key = "{SECRETS['operator']}"
+
+[[api_key]]
+client_id = "operator"
+account = 5
+session = 1
 
 [[instrument]]
 id = 13
@@ -303,9 +337,9 @@ class Dashboard(Page):
             self.bob.order("sell", 6001 + k / 4, 5 + k)
         self.load()
 
-    def log_on(self):
-        self.browser.type("#client-id", "alice")
-        self.browser.type("#client-secret", SECRETS["alice"])
+    def log_on(self, name="alice"):
+        self.browser.type("#client-id", name)
+        self.browser.type("#client-secret", SECRETS[name])
         self.browser.click("#log-on button")
         self.browser.wait("logged on", "return !document.querySelector('#who').hidden && !document.querySelector('#ticket-fields').disabled")
 
@@ -549,6 +583,88 @@ class Dashboard(Page):
             self.assertEqual(cells[0], name)
             self.assertAlmostEqual(float(cells[3].rstrip("%")), 100 * volatility, delta=0.11)
             self.assertAlmostEqual(float(cells[4]), delta, delta=0.002)
+
+    def test_spreads_show_what_other_books_imply(self):
+        for side, price, instrument in (("buy", 70, CL), ("sell", 71, CL), ("buy", 69.5, "CLG7"), ("sell", 69.75, "CLG7")):
+            self.bob.order(side, price, instrument=instrument)
+        place = """const cell = document.querySelector("#spreads td[data-instrument='" + arguments[0] + "']");
+            return cell.textContent.includes(arguments[1]) && cell.textContent;"""
+        # What a seller gets and a buyer pays: 70 - 69.75, 71 - 69.5.
+        self.browser.wait("the spread", place, "CLF7-CLG7", "implied 0.25 / 1.50")
+        self.bob.order("buy", 0.5, instrument="CLF7-CLG7")
+        self.browser.wait("its own book", place, "CLF7-CLG7", "0.50 / –")
+        self.browser.wait("a leg", place, "CLG7", "69.50 / 69.75")
+
+    def operate(self, action, answer="do", **fields):
+        """What the line of an action says; it is the newest one."""
+        self.browser.run("""const choice = document.querySelector('#operate-action');
+            choice.value = arguments[0]; choice.dispatchEvent(new Event('change'));
+            for (const [name, value] of Object.entries(arguments[1])) document.getElementById('operate-' + name).value = value;""", action, fields)
+        lines = self.browser.run("return document.querySelector('#operate-lines').childElementCount")
+        self.browser.click("#operate-send")
+        self.browser.wait("a second question", "return document.querySelector('#operate-dialog').open")
+        question = self.browser.text("#operate-question")
+        self.browser.click(f"#operate-dialog button[value='{answer}']")
+        if answer:
+            self.browser.wait("a line", "return document.querySelector('#operate-lines').childElementCount > arguments[0]", lines)
+        else:
+            self.assertEqual(self.browser.run("return document.querySelector('#operate-lines').childElementCount"), lines)
+        return question, self.browser.run("return [...document.querySelectorAll('#operate-lines tr:first-child td')].slice(1).map((cell) => cell.textContent)")
+
+    def test_operators_stop_accounts_and_change_phases_after_a_second_question(self):
+        self.log_on()
+        self.assertRaises(urllib.error.HTTPError, self.alice.call, "private/get_venue_status")
+        self.assertRaises(urllib.error.HTTPError, self.alice.call, "private/kill_account", account_id=2)
+        asked = """const row = [...document.querySelectorAll('#answers tr')].find((each) => each.textContent.includes('get_venue_status'));
+            return row && Number(row.cells[row.cells.length - 1].textContent);"""
+        self.browser.wait("a question", asked)
+        self.alice.order("buy", 5990)
+        self.browser.wait("an order", "return document.querySelectorAll('#orders tr').length === 1")
+        time.sleep(1.2)
+        self.assertEqual(self.browser.run(asked), 1, "a key that is not an operator's is asked for once")
+        self.assertTrue(self.browser.run("return document.querySelector('#operations-panel').hidden"))
+        self.alice.call("private/cancel_all")
+        self.load()
+        self.log_on("operator")
+        self.browser.wait("the panel", "return !document.querySelector('#operations-panel').hidden")
+        self.alice.order("buy", 6000)
+        question, _ = self.operate("kill", "", account=1)
+        self.assertIn("Stop account 1?", question)
+        self.assertIn(6000, self.bob.book()["bids"], "without the second answer nothing is done")
+        self.assertEqual(self.operate("kill", account=1)[1], ["operator", "Stop account 1", "done"])
+        self.assertNotIn(6000, self.bob.book()["bids"])
+        self.assertRaises(urllib.error.HTTPError, self.alice.order, "buy", 6000)
+        self.assertEqual(self.operate("release", account=1)[1][2], "done")
+        self.alice.order("buy", 6000, 3)
+        self.assertEqual(self.operate("limits", account=1, order_max=2)[1][1], "Replace the limits of account 1 by order max 2")
+        self.assertRaises(urllib.error.HTTPError, self.alice.order, "buy", 5999, 3)
+        self.assertEqual(self.operate("limits", account=1, order_max="")[1][1:], ["Replace the limits of account 1 by no limits", "done"])
+        self.assertEqual(self.operate("clear", account=1, instrument=ES)[1][2], "1 orders cancelled")
+        self.assertEqual(self.operate("phase", phase="halted", instrument=ES)[1][1:], [f"Move {ES} to the phase halted", "done"])
+        self.browser.wait("the halt", "return document.querySelector('#phase').textContent === 'halted'")
+        self.assertEqual(self.operate("phase", phase="continuous", instrument="")[1][1], "Move all instruments to the phase continuous")
+        self.browser.wait("the market", "return document.querySelector('#phase').textContent === 'continuous'")
+        self.assertEqual(self.operate("settle", price="20.5", instrument="LAST")[1][1:], ["End LAST at the price 20.5", "done"])
+        self.assertIn("refused", self.operate("settle", price="20.5", instrument="LAST")[1][2])
+        # The venue's numbers, from its own answer.
+        status = Api(self.venue.addresses["API"], "operator").call("private/get_venue_status")[0]
+        self.assertEqual(status["journal"], "open")
+        shown = self.browser.wait("all commands", """const cells = [...document.querySelectorAll('#venue-status tr:first-child td')].map((cell) => cell.textContent);
+            return Number(cells[0]) >= arguments[0] && cells;""", status["last_command"])
+        self.assertEqual(shown[5:], [f"{status['sessions']} of {status['sessions_max']}", "takes all commands"])
+        # As if the disk were full.
+        self.browser.run("""const was = JSON.parse; JSON.parse = (text) => {
+            const value = was(text);
+            if (Array.isArray(value.result) && value.result[0]?.journal) value.result[0].journal = 'cancels_only';
+            return value;
+        };""")
+        self.browser.wait("an alert", "return document.querySelector('#notes').textContent.includes('partition 1: the journal takes cancels only')")
+        self.browser.wait("it in the table", "return document.querySelector('#venue-status .bad')?.textContent.includes('the disk is full')")
+        if os.path.exists(AXE):
+            with open(AXE, encoding="utf-8") as file:
+                faults = self.browser.run(file.read() + """; return axe.run('#operations-panel').then((found) =>
+                    found.violations.map((each) => [each.id, each.nodes[0].html]));""")
+            self.assertEqual(faults, [])
 
     def test_keys_move_and_explain(self):
         self.browser.press("?")

@@ -1,7 +1,16 @@
 // What trades. Everywhere in these pages prices are whole ticks and quantities whole lots, so that they compare exactly.
 
+/** A leg of a strategy: what its buyer does. */
+export interface Leg {
+    readonly instrument: number;
+    readonly direction: "buy" | "sell";
+}
+
 export interface Instrument {
     readonly name: string;
+    readonly id: number;
+    /** Of a strategy; otherwise empty. */
+    readonly legs: readonly Leg[];
     readonly kind: string;
     readonly tickSize: number;
     readonly lotSize: number;
@@ -18,6 +27,8 @@ export interface Instrument {
 /** As `public/get_instruments` reports it. */
 export interface ReportedInstrument {
     instrument_name: string;
+    instrument_id: number;
+    legs?: { instrument_id: number; direction: "buy" | "sell" }[];
     kind: string;
     tick_size: number;
     min_trade_amount: number;
@@ -36,6 +47,8 @@ function decimalsOf(step: number): number {
 export function instrumentOf(reported: ReportedInstrument): Instrument {
     return {
         name: reported.instrument_name,
+        id: reported.instrument_id,
+        legs: (reported.legs ?? []).map(({ instrument_id, direction }) => ({ instrument: instrument_id, direction })),
         kind: reported.kind,
         tickSize: reported.tick_size,
         lotSize: reported.min_trade_amount,

@@ -15,11 +15,13 @@ import { bindKeys } from "./keyboard";
 import { Ladder } from "./ladder";
 import { type BestLevel, Market } from "./market";
 import { MarketFeed } from "./market_feed";
+import { Operations } from "./operations";
 import type { Theme } from "./palette";
 import { Past, instrumentOfAddress } from "./past";
 import { Quality } from "./quality";
 import { Queue } from "./queue";
 import { type Run, RunPlayer, loadRun } from "./run_player";
+import { Spreads } from "./spreads";
 import { Status } from "./status";
 import { Tape } from "./tape";
 import { Ticket } from "./ticket";
@@ -41,6 +43,7 @@ class Dashboard {
     private readonly heatmap: Heatmap;
     private readonly watchlist: Watchlist;
     private readonly chain: Chain;
+    private readonly spreads: Spreads;
     private readonly past: Past | null = null;
     /** Of a run that was exported; then there is no venue. */
     private readonly player: RunPlayer | null = null;
@@ -87,9 +90,11 @@ class Dashboard {
         const tickers = new Tickers(connection, instruments.keys());
         this.watchlist = new Watchlist(tickers, instruments, (chosen) => this.show(chosen));
         this.chain = new Chain(tickers, instruments, (chosen) => this.show(chosen));
+        this.spreads = new Spreads(tickers, instruments, (chosen) => this.show(chosen));
         if (run === null) this.past = new Past(instrument, () => (this.hasPast = true));
         else this.player = new RunPlayer(run, market, () => this.forget(), () => this.note());
         this.earlier = new JournalColumns(instrument.name, this.store, this.heatmap.bubbles, () => this.heatmap.repaint());
+        new Operations(connection, account, instruments);
         this.bindControls();
         this.follow();
         this.mark();
@@ -154,6 +159,7 @@ class Dashboard {
         this.quality.draw();
         this.watchlist.draw();
         this.chain.draw();
+        this.spreads.draw();
         this.status.draw(now, this.connection.bytes + (this.feed?.bytes ?? 0));
         if (now - this.factsDrawnAt >= factsInterval) {
             this.factsDrawnAt = now;

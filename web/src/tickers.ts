@@ -8,6 +8,9 @@ export interface Ticker {
     best_bid_price: number | null;
     best_ask_price: number | null;
     last_price: number | null;
+    /** Only if one of them exists. */
+    implied_bid_price?: number | null;
+    implied_ask_price?: number | null;
     stats: { volume: number };
 }
 
