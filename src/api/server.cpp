@@ -23,6 +23,8 @@ constexpr std::string_view method_prefix = "/api/v2/";
 constexpr std::string_view history_prefix = "/api/v1/";
 /// Credits of a question about the past.
 constexpr std::uint32_t history_cost = 1'000;
+/// Browsers keep the answer to a preflight request for this long.
+constexpr std::string_view preflight_seconds = "600";
 /// Clients have this long to end their connections when the server closes.
 constexpr std::chrono::seconds drain_time{2};
 
@@ -100,6 +102,9 @@ void server::add_routes() {
     router_.post("/api/v2/*", [this](http::exchange* on) { return answer_post(on); });
     router_.get("/api/v2/*", [this](http::exchange* on) { return answer_get(on); });
     router_.get("/api/v1/*", [this](http::exchange* on) { return answer_history(on); });
+    for (const std::string_view path : {"/api/v2", "/api/v2/*", "/api/v1/*"}) {
+        router_.add(http::method::options, path, [this](http::exchange* on) { return answer_options(on); });
+    }
     router_.get("/ws/market/v1", [this](http::exchange* on) { return serve_frames(on); });
     // Last: it matches whatever is left.
     if (!pages_.is_empty()) router_.get("/*", [this](http::exchange* on) { return show_page(on); });
@@ -458,6 +463,23 @@ io::task<> server::respond(http::exchange* on, const read_request* read, std::st
     }
     respond_json(on, describe(result.error().code).http_status,
                  error_text(read->id, result.error(), times, state_.is_test));
+}
+
+/// What a browser asks before it sends a page's request with a token or with JSON to another site.
+io::task<> server::answer_options(http::exchange* on) {
+    const http::request_head& head = on->request();
+    const bool is_history = head.path.starts_with(history_prefix);
+    const std::string_view allowed = is_history ? "GET, HEAD, OPTIONS" : "GET, HEAD, POST, OPTIONS";
+    std::vector<http::field> fields{{"Allow", allowed}, {"Vary", "Origin"}};
+    const std::string_view origin = allowed_origin(on);
+    if (!origin.empty() && !head.find("Access-Control-Request-Method").empty()) {
+        fields.emplace_back("Access-Control-Allow-Origin", origin);
+        fields.emplace_back("Access-Control-Allow-Methods", is_history ? "GET, HEAD" : "GET, HEAD, POST");
+        fields.emplace_back("Access-Control-Allow-Headers", "Authorization, Content-Type");
+        fields.emplace_back("Access-Control-Max-Age", preflight_seconds);
+    }
+    on->respond(204, fields, "");
+    co_return;
 }
 
 io::task<> server::answer_get(http::exchange* on) {

@@ -129,6 +129,7 @@ class server {
     [[nodiscard]] io::task<> show_page(http::exchange* on);
     [[nodiscard]] io::task<> answer_post(http::exchange* on);
     [[nodiscard]] io::task<> answer_get(http::exchange* on);
+    [[nodiscard]] io::task<> answer_options(http::exchange* on);
     [[nodiscard]] io::task<> describe_methods(http::exchange* on);
     [[nodiscard]] io::task<> describe_messages(http::exchange* on);
     [[nodiscard]] io::task<> respond(http::exchange* on, const read_request* read, std::string_view body,

@@ -45,6 +45,7 @@ class api_world : public ::testing::Test {
  protected:
     api_world() {
         configuration_.busy_poll = 0us;
+        configuration_.api_origins = {"https://venue.example"};
         venue_ = std::make_unique<living_venue>(world_, configuration_);
         api_ = std::make_unique<living_api>(world_, configuration_, (*venue_)->feed_endpoint(),
                                             (*venue_)->snapshot_endpoint());
@@ -417,6 +418,49 @@ TEST_F(api_world, http_has_the_same_methods_and_statuses_for_errors) {
     EXPECT_LT(answered, 150);
     EXPECT_EQ(last.status, 429U);
     EXPECT_NE(last.body.find("\"code\":10028,"), std::string::npos) << last.body;
+}
+
+TEST_F(api_world, pages_of_allowed_sites_may_send_tokens_and_those_of_others_may_not) {
+    const auto ask = [this](std::string target, std::string origin, std::string wanted) {
+        std::vector<std::string> fields;
+        if (!origin.empty()) fields.push_back("Origin: " + origin);
+        if (!wanted.empty()) {
+            fields.push_back("Access-Control-Request-Method: " + wanted);
+            fields.emplace_back("Access-Control-Request-Headers: authorization,content-type");
+        }
+        testing::raw_response got;
+        play(testing::ask_raw((*api_)->where(), "OPTIONS", std::move(target), std::move(fields), &got));
+        return got;
+    };
+    const std::string allowed = "https://venue.example";
+    for (const char* const path : {"/api/v2", "/api/v2/private/get_positions", "/api/v1/orders"}) {
+        const bool is_history = std::string_view(path).starts_with("/api/v1/");
+        const testing::raw_response got = ask(path, allowed, "GET");
+        EXPECT_EQ(got.status, 204U) << path;
+        EXPECT_EQ(got.body, "");
+        EXPECT_EQ(got.field("Access-Control-Allow-Origin"), allowed) << path;
+        EXPECT_EQ(got.field("Access-Control-Allow-Methods"), is_history ? "GET, HEAD" : "GET, HEAD, POST") << path;
+        EXPECT_EQ(got.field("Access-Control-Allow-Headers"), "Authorization, Content-Type") << path;
+        EXPECT_EQ(got.field("Access-Control-Max-Age"), "600") << path;
+        EXPECT_EQ(got.field("Access-Control-Allow-Credentials"), "") << "nothing here depends on cookies";
+        EXPECT_EQ(got.field("Vary"), "Origin") << path;
+    }
+    const std::vector<testing::raw_response> refused{
+        ask("/api/v2", "https://evil.example", "POST"),
+        ask("/api/v2", "https://venue.example.evil.example", "POST"),
+        ask("/api/v2", "http://venue.example", "POST"),
+        ask("/api/v2", "null", "POST"),
+        ask("/api/v1/orders", "https://evil.example", "GET"),
+        ask("/api/v2", "", "POST"),
+        ask("/api/v2", allowed, ""),
+        ask("/ws/api/v2", allowed, "GET"),
+        ask("/", allowed, "GET"),
+    };
+    for (const testing::raw_response& each : refused) {
+        EXPECT_EQ(each.head.find("Access-Control"), std::string::npos) << each.head;
+    }
+    EXPECT_EQ(refused[0].status, 204U);
+    EXPECT_EQ(refused[0].field("Allow"), "GET, HEAD, POST, OPTIONS");
 }
 
 }  // namespace
