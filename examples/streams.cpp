@@ -15,6 +15,7 @@
 #include "io/net/unix_socket.hpp"
 #include "io/result.hpp"
 #include "io/task/block_on.hpp"
+#include "io/task/generator.hpp"
 #include "io/task/task.hpp"
 #include "io/task/when_all.hpp"
 
@@ -92,6 +93,26 @@ io::task<> both_ways(io::unix_stream* here, io::unix_stream* there) {
 }
 // [/both]
 
+// [sequence]
+/// The messages of a stream, until it ends.
+io::generator<std::string> messages(io::unix_stream* from) {
+    for (;;) {
+        auto text = co_await receive_message(from);
+        if (!text) co_return;  // the end, a failure or a stop
+        co_yield std::move(*text);
+    }
+}
+
+io::task<> print_all(io::unix_stream* from) {
+    io::generator<std::string> all = messages(from);
+    for (int number = 1;; ++number) {
+        const auto text = co_await all.next();
+        if (!text) break;
+        std::cout << "number " << number << ": " << *text << std::endl;
+    }
+}
+// [/sequence]
+
 // [any]
 /// Works on any stream: TCP, Unix, or one layered over another.
 io::task<std::size_t> count_bytes(io::any_stream from) {
@@ -112,6 +133,13 @@ io::task<> all_of_it() {
     co_await two_writes_one_read(&pair->first, &pair->second);
     co_await both_ways(&pair->first, &pair->second);
     co_await until_the_end(&pair->first, &pair->second);
+
+    auto sequence = io::unix_stream::pair(here);
+    if (!sequence) co_return;
+    co_await send_message(&sequence->first, "buy");
+    co_await send_message(&sequence->first, "sell");
+    sequence->first.close();
+    co_await print_all(&sequence->second);
 
     auto another = io::unix_stream::pair(here);
     if (!another) co_return;
