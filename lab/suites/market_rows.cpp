@@ -105,6 +105,25 @@ measurement measure_recorded(const run_parameters& how, std::uint32_t agents, st
     return actions_per_second(static_cast<double>(world->counts().commands), spent);
 }
 
+/// Until a fork goes on at the middle of a run of 10 million actions: the first half is executed again. A short budget
+/// measures less of it, and scales.
+measurement measure_fork(const run_parameters& how) {
+    constexpr double half = 5e6;
+    const auto world = market::make_common_workload(workload_of(100, 1, false));
+    std::int64_t until = 0;
+    const double begin = thread_seconds();
+    double spent = 0;
+    do {
+        until += 100 * second_ns;
+        world->run(until);
+        spent = thread_seconds() - begin;
+    } while (static_cast<double>(world->counts().commands) < half && spent < 5 * how.seconds);
+    verify_market(*world);
+    measurement result;
+    result.values = {spent * half / static_cast<double>(world->counts().commands)};
+    return result;
+}
+
 /// With a whole venue: sessions, gateway, a journal on a simulated disk, the feed.
 measurement measure_whole(const run_parameters& how, std::uint32_t agents) {
     market::common_workload workload = workload_of(agents, 1, false);
@@ -186,6 +205,11 @@ void declare_market(registry& into) {
                    "actions per second of processor time: 100 agents of zero intelligence with a whole venue: client "
                    "sessions, simulated network, gateway, a journal on a simulated disk, feed"}},
                  1, 1, 3);
+    into.declare("market",
+                 {{"fork_10m", "s", better::lower,
+                   "processor time until a fork goes on at the middle of a run of 10 million actions: 5 million "
+                   "actions of 100 agents executed again, no journal"}},
+                 1, 1, 3);
     into.declare(
         "market",
         {{"memory_per_agent", "B", better::lower,
@@ -204,6 +228,7 @@ void implement_market(registry& into) {
         });
     }
     into.implement("market", "whole_100", "corro", [](const run_parameters& how) { return measure_whole(how, 100); });
+    into.implement("market", "fork_10m", "corro", [](const run_parameters& how) { return measure_fork(how); });
     into.implement("market", "memory_per_agent", "corro", [](const run_parameters&) { return measure_memory(); });
 }
 
