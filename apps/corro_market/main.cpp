@@ -33,6 +33,7 @@ struct market_options {
     std::string changed;
     std::string data;
     bool quiet = false;
+    bool whole = false;
 };
 
 /// Where recordings are that are not beside their scenario.
@@ -49,6 +50,18 @@ void print_run(const market::scenario& what, const run_result& result, double se
     fmt::print("digest {:016x}, state hash {:016x}\n", result.digest, result.state_hash);
 }
 
+void print_whole(const run_result& result) {
+    const whole_comparison& with = *result.whole;
+    if (with.is_equal()) {
+        fmt::print(
+            "the direct run has the same digest: the same commands at the same nanoseconds, the same state hash\n");
+        return;
+    }
+    fmt::print("the direct run differs: digest {:016x}, state hash {:016x}{}{}\n", with.direct_digest,
+               with.direct_state_hash, with.difference.empty() ? "" : "; ", with.difference);
+    if (!with.has_own_state_hash) fmt::print("the journal's commands give another state than the venue had\n");
+}
+
 template <class Work>
 double seconds_of(Work&& work) {
     const auto begin = std::chrono::steady_clock::now();
@@ -58,6 +71,9 @@ double seconds_of(Work&& work) {
 
 int run(const market_options& options) {
     const market::scenario what = load_scenario(options.file, data_folder_of(options));
+    if (options.whole && !options.seeds.empty()) {
+        throw std::runtime_error("--whole: expected one seed; leave out --seeds");
+    }
     if (!options.seeds.empty()) {
         const std::string folder = options.out.empty() ? fmt::format("runs/{}", what.name) : options.out;
         const auto all = sweep(what, parse_seed_range(options.seeds).value(), options.jobs, folder);
@@ -69,8 +85,10 @@ int run(const market_options& options) {
     const std::uint64_t seed = options.seed ? *options.seed : what.seed;
     const std::string folder = options.out.empty() ? fmt::format("runs/{}-{}", what.name, seed) : options.out;
     run_result result;
-    const double seconds = seconds_of([&] { result = run_into(what, seed, folder, !options.quiet); });
+    const double seconds =
+        seconds_of([&] { result = (options.whole ? run_whole_into : run_into)(what, seed, folder, !options.quiet); });
     print_run(what, result, seconds);
+    if (result.whole) print_whole(result);
     fmt::print("in {}; read it with: corro book --config {}/venue.toml --instrument {} --at end\n", folder, folder,
                what.options.instruments.front().name.view());
     return 0;
@@ -118,6 +136,10 @@ int fork_run(const market_options& options) {
     const std::filesystem::path before = options.file;
     const market::scenario original = load_scenario(before / "scenario.toml", data_folder_of(options));
     const run_result known = read_result(before / "result.json");
+    if (known.whole) {
+        throw std::runtime_error(
+            "a run with a whole venue has no forks; run the scenario without --whole, and fork that");
+    }
     const bool is_changed = !options.event.empty() || !options.changed.empty();
     if (!options.event.empty() && !options.changed.empty()) {
         throw std::runtime_error("--scenario: expected without --event; put the event into the file");
@@ -210,6 +232,9 @@ int main(int argc, char** argv) {
             "run stopped")
         .checked_by(seed_range_error);
     add_sweep_options(running);
+    running.add_flag("--whole", options->whole,
+                     "Run the agents with a whole venue: client sessions, simulated network, gateway, journal; compare "
+                     "it with the direct run");
     running.add_flag("--quiet", options->quiet, "Show no progress");
     add_data_option(running);
     running.runs([options] { return guarded(run, *options); });

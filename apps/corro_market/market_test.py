@@ -50,6 +50,39 @@ class Market(unittest.TestCase):
         self.assertEqual(refused.returncode, 1)
         self.assertIn("exists; name a new folder", refused.stderr)
 
+    def test_a_whole_venue_gives_the_folder_of_the_direct_run(self):
+        text = (SCENARIOS / "constant_links.toml").read_text().replace('"60s"', '"2s"')
+        text += '\n[[event]]\nat = "1s"\nkind = "phase"\nphase = "volatility_auction"\nlength = "300ms"\n'
+        self.scenario.write_text(text)
+        out = self.here / "whole"
+        printed = self.run_ok("run", self.scenario, "--seed", 3, "--whole", "--out", out)
+        self.assertIn("the direct run has the same digest", printed)
+        result = json.loads((out / "result.json").read_text())
+        whole = result.pop("whole")
+        self.assertEqual(whole, {"equals_direct": True, "direct_digest": result["digest"],
+                                 "direct_state_hash": result["state_hash"], "difference": ""})
+        # A direct run that begins at the same time of day has the same folder.
+        start = 'duration = "2s"\nstart = 2026-01-05T08:01:00Z'
+        self.scenario.write_text(text.replace('duration = "2s"', start))
+        direct = self.here / "direct"
+        self.run_ok("run", self.scenario, "--seed", 3, "--out", direct)
+        for name in ("agents.csv", "private.csv", "digests.csv", "journal/0000000001.segment"):
+            self.assertEqual((direct / name).read_bytes(), (out / name).read_bytes(), name)
+        known = json.loads((direct / "result.json").read_text())
+        self.assertEqual(known["metrics"], result["metrics"])
+        self.assertEqual(known["digest"], result["digest"])
+        self.assertIn("has no forks", corro_market("fork", out).stderr)
+
+        # Uniform delays are drawn by the network: the same market in distribution only, and the program says so.
+        self.scenario.write_text(text.replace('"9ms"', '{ kind = "uniform", least = "8ms", most = "10ms" }'))
+        printed = self.run_ok("run", self.scenario, "--whole", "--out", self.here / "uniform")
+        self.assertRegex(printed, "the direct run differs: digest .*; command [0-9]+: the market executed request")
+        refused = corro_market("run", SCENARIOS / "calm.toml", "--whole", "--out", self.here / "calm")
+        self.assertIn("a whole venue has times of its own", refused.stderr)
+        self.assertFalse((self.here / "calm").exists())
+        refused = corro_market("run", SCENARIOS / "calm.toml", "--whole", "--seeds", "0:2")
+        self.assertIn("--whole: expected one seed", refused.stderr)
+
     def test_seeds_run_in_processes_and_continue(self):
         out = self.here / "seeds"
         self.run_ok("run", self.scenario, "--seeds", "0:5", "--jobs", 2, "--out", out)

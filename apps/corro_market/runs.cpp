@@ -20,6 +20,8 @@
 #include "market/metrics/queue_results.hpp"
 #include "market/recorded_day/side_by_side.hpp"
 #include "market/recording/recording.hpp"
+#include "market/whole/repeated_market.hpp"
+#include "market/whole/whole_market.hpp"
 #include "report.hpp"
 
 namespace corro::app {
@@ -183,7 +185,7 @@ market::scenario load_scenario(const fs::path& file, const fs::path& data_folder
 std::string json_of(const market::scenario& what, const run_result& result) {
     nlohmann::ordered_json metrics;
     for (const market::metric& each : result.metrics) metrics[each.name] = each.value;
-    const nlohmann::ordered_json all{
+    nlohmann::ordered_json all{
         {"scenario", what.name},
         {"scenario_hash", fmt::format("{:016x}", base::hash_bytes(std::as_bytes(std::span(what.text))))},
         {"version", CORRO_VERSION},
@@ -194,6 +196,12 @@ std::string json_of(const market::scenario& what, const run_result& result) {
         {"digest", fmt::format("{:016x}", result.digest)},
         {"state_hash", fmt::format("{:016x}", result.state_hash)},
         {"metrics", metrics}};
+    if (result.whole) {
+        all["whole"] = {{"equals_direct", result.whole->is_equal()},
+                        {"direct_digest", fmt::format("{:016x}", result.whole->direct_digest)},
+                        {"direct_state_hash", fmt::format("{:016x}", result.whole->direct_state_hash)},
+                        {"difference", result.whole->difference}};
+    }
     return all.dump(2) + "\n";
 }
 
@@ -203,6 +211,7 @@ run_result read_result(const fs::path& file) {
         run_result made;
         made.seed = all.at("seed").get<std::uint64_t>();
         made.version = all.at("version").get<std::string>();
+        if (all.contains("whole")) made.whole.emplace();
         made.commands = all.at("commands").get<std::uint64_t>();
         made.trades = all.at("trades").get<std::uint64_t>();
         made.digest = std::stoull(all.at("digest").get<std::string>(), nullptr, 16);
@@ -242,12 +251,18 @@ run_result run_seed(const market::scenario& what, std::uint64_t seed) {
     return result_of(*world, seed, measured, of_day);
 }
 
-run_result run_into(const market::scenario& what, std::uint64_t seed, const fs::path& folder, bool shows_progress) {
+namespace {
+
+void create(const fs::path& folder) {
     if (fs::exists(folder)) {
         throw std::runtime_error(fmt::format("{} exists; name a new folder with --out, or remove it", folder.string()));
     }
     fs::create_directories(folder);
-    const auto world = what.build(seed, true);
+}
+
+/// Runs a market that has not run, and writes all of its result folder except for the result.
+run_result record_into(const market::scenario& what, std::unique_ptr<market::market> world, std::uint64_t seed,
+                       const fs::path& folder, bool shows_progress) {
     market::market_metrics measured(world->options(), what.sample_ns);
     world->observe_with(measured);
     digest_marks marks(*world, what.sample_ns);
@@ -285,8 +300,44 @@ run_result run_into(const market::scenario& what, std::uint64_t seed, const fs::
     write_file(folder / "private.csv", notes_csv(*world));
     if (of_day) write_file(folder / "recorded.csv", of_day->prices_csv());
     write_file(folder / "report.html", run_html(what, made, prices.paths()));
+    return made;
+}
+
+}  // namespace
+
+run_result run_into(const market::scenario& what, std::uint64_t seed, const fs::path& folder, bool shows_progress) {
+    create(folder);
+    run_result made = record_into(what, what.build(seed, true), seed, folder, shows_progress);
     write_file(folder / "result.json", json_of(what, made));
     return made;
+}
+
+run_result run_whole_into(const market::scenario& what, std::uint64_t seed, const fs::path& folder,
+                          bool shows_progress) {
+    market::scenario timed = what;
+    timed.options.start_ns = market::whole_market::start_ns();
+    create(folder);
+    try {
+        const market::whole_record record = market::run_whole(timed.build(seed, false), timed.duration_ns);
+        market::market_options options = timed.options;
+        options.seed = seed;
+        options.keeps_commands = true;
+        options.keeps_notes = true;
+        run_result made = record_into(timed, market::repeat(record, std::move(options)), seed, folder, shows_progress);
+        const auto direct = timed.build(seed, true);
+        direct->run(timed.duration_ns);
+        whole_comparison& with = made.whole.emplace();
+        with.direct_digest = direct->digest();
+        with.direct_state_hash = direct->venue().state_hash();
+        with.has_own_state_hash = made.state_hash == record.state_hash;
+        with.difference = market::difference_of(direct->commands(), record.commands);
+        write_file(folder / "result.json", json_of(what, made));
+        return made;
+    } catch (...) {
+        std::error_code ignored;
+        fs::remove_all(folder, ignored);
+        throw;
+    }
 }
 
 }  // namespace corro::app

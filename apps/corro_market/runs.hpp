@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,16 @@ namespace corro::app {
 [[nodiscard]] market::scenario load_scenario(const std::filesystem::path& file,
                                              const std::filesystem::path& data_folder = {});
 
+/// A run with a whole venue beside the direct one: the market's own facility, the same agents, the same start.
+struct whole_comparison {
+    std::uint64_t direct_digest = 0;
+    std::uint64_t direct_state_hash = 0;
+    /// Whether the whole venue's own state hash is that of its commands, executed again.
+    bool has_own_state_hash = false;
+    std::string difference;  ///< the first; empty: the same commands at the same nanoseconds
+    [[nodiscard]] bool is_equal() const noexcept { return difference.empty() && has_own_state_hash; }
+};
+
 struct run_result {
     std::uint64_t seed = 0;
     std::uint64_t commands = 0;
@@ -25,6 +36,7 @@ struct run_result {
     std::uint64_t digest = 0;
     std::uint64_t state_hash = 0;
     std::vector<market::metric> metrics;
+    std::optional<whole_comparison> whole;  ///< only of a run with a whole venue
     /// Of the program that wrote the result; empty in a run that was not read from a file.
     std::string version;
     /// The digest of all commands before 1, 2, 3, ... times `sample_ns`; only of a run into a folder.
@@ -39,6 +51,13 @@ struct run_result {
 /// @throws std::runtime_error
 run_result run_into(const market::scenario& what, std::uint64_t seed, const std::filesystem::path& folder,
                     bool shows_progress);
+
+/// Runs a seed with a whole venue: client sessions, a simulated network, gateway, journal, feed. Executes the commands
+/// of the venue's journal again to write the result folder of `run_into`, and compares them with a direct run. Both
+/// begin at the time of day of the simulated world.
+/// @throws std::runtime_error also when the scenario needs what a whole venue does not offer.
+run_result run_whole_into(const market::scenario& what, std::uint64_t seed, const std::filesystem::path& folder,
+                          bool shows_progress);
 
 [[nodiscard]] std::string json_of(const market::scenario& what, const run_result& result);
 /// Reads what `json_of` wrote. @throws std::runtime_error

@@ -16,6 +16,7 @@
 #include "base/test_seed.hpp"
 #include "market/market_fixture.hpp"
 #include "market/participants/participants.hpp"
+#include "market/whole/repeated_market.hpp"
 
 namespace corro::market {
 namespace {
@@ -111,6 +112,39 @@ TEST(whole_market, executes_what_the_market_itself_does_with_equal_links) {
         if (each.time.value <= whole_market::start_ns() + 2 * s) until_then.events.push_back(each);
     }
     EXPECT_EQ(fills_of(until_then), fills);
+}
+
+TEST(whole_market, gives_its_run_again_when_its_journal_is_executed_again) {
+    const std::uint64_t seed = base::test_seed();
+    const delay near = delay::constant(40 * us + 1);
+    const delay far = delay::constant(700 * us + 3);
+    const auto direct = mixed_market(seed, near, far);
+    direct->run(500 * ms);
+    const whole_record record = run_whole(mixed_market(seed, near, far), 500 * ms);
+    const auto again = repeat(record, direct->options());
+    again->run(500 * ms);
+    EXPECT_GT(direct->counts().trades, 50U);
+    EXPECT_EQ(again->digest(), direct->digest());
+    EXPECT_EQ(again->venue().state_hash(), direct->venue().state_hash());
+    EXPECT_EQ(again->venue().state_hash(), record.state_hash);
+    EXPECT_EQ(again->fees_received(), direct->fees_received());
+    ASSERT_EQ(again->agents_count(), direct->agents_count());
+    for (std::size_t i = 0; i < direct->agents_count(); ++i) {
+        const auto& expected = direct->agent_at(i).true_holdings();
+        const auto& found = again->agent_at(i).true_holdings();
+        ASSERT_EQ(found.size(), expected.size()) << direct->name_of(i);
+        for (std::size_t k = 0; k < expected.size(); ++k) {
+            EXPECT_EQ(found[k].lots, expected[k].lots) << direct->name_of(i);
+            EXPECT_EQ(found[k].cash, expected[k].cash) << direct->name_of(i);
+        }
+    }
+    ASSERT_GT(direct->notes().size(), 5U);
+    ASSERT_EQ(again->notes().size(), direct->notes().size());
+    for (std::size_t i = 0; i < direct->notes().size(); ++i) {
+        EXPECT_EQ(again->notes()[i].at_ns, direct->notes()[i].at_ns);
+        EXPECT_EQ(again->notes()[i].agent, direct->notes()[i].agent);
+        EXPECT_EQ(again->notes()[i].value, direct->notes()[i].value);
+    }
 }
 
 TEST(whole_market, differs_when_a_link_is_one_nanosecond_longer) {
