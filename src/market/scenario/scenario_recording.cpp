@@ -39,6 +39,7 @@ void read_recording(table_reader& r, const std::string& file, const scenario_fil
     } else {
         static_cast<void>(r.number("instrument", 0, 0, UINT32_MAX));  // it is a known key
     }
+    files.stock = r.text("stock", "");
     into.recorded.policy = read_named(r, "policy", into.recorded.policy);
     into.recorded.leftovers = read_named(r, "leftovers", into.recorded.leftovers);
     into.recorded.refill_mean_ns = static_cast<double>(

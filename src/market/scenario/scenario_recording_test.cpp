@@ -6,6 +6,7 @@
 
 #include "market/scenario/scenario.hpp"
 #include "node/configuration/configuration.hpp"
+#include "recorded/formats/itch_fixture.hpp"
 #include "recorded/replay/order_tape_fixture.hpp"
 
 namespace corro::market {
@@ -103,6 +104,44 @@ TEST(scenario_recording, names_the_line_and_the_key_of_every_error) {
         }
         EXPECT_NE(found.find(each.error), std::string::npos) << "found: " << found << "\nexpected: " << each.error;
     }
+}
+
+TEST(scenario_recording, agents_trade_in_the_chosen_stock_of_an_itch_file) {
+    recorded::itch::writer w;
+    const auto orders_of = [&w](const char* stock, std::uint16_t locate, std::uint64_t first, std::uint32_t price) {
+        w.stock = stock;
+        w.stock_locate = locate;
+        w.put_add_order(first, 'B', 100, price).put_add_order(first + 1, 'S', 40, price + 200);
+    };
+    w.put_system_event('O');
+    orders_of("AMZN", 7, 1, 2'239'300);
+    orders_of("MSFT", 8, 11, 503'300);
+    w.end_session();
+    const recorded::replay::scratch_folder folder;
+    scenario_files from;
+    from.data_folder = folder.write("day.itch", w.bytes).parent_path().string();
+    const auto named = [](const std::string& stock) {
+        return with("files = [\"tape.dbn\"]", "files = [\"day.itch\"]\nstock = \"" + stock + "\"");
+    };
+    const scenario made = parse_scenario(named("MSFT"), "day.toml", from);
+    ASSERT_NE(made.day, nullptr);
+    EXPECT_EQ(made.options.instruments[0].name.view(), "MSFT");
+    ASSERT_EQ(made.day->requests.size(), 2U);
+    const auto world = made.build(1);
+    world->run(made.duration_ns);
+    EXPECT_EQ(world->agent_at(0).true_holdings()[0].lots, 2) << "bought from the order of 40 shares";
+    const auto error_of = [&](const std::string& text) -> std::string {
+        try {
+            static_cast<void>(parse_scenario(text, "day.toml", from));
+        } catch (const node::configuration_error& e) {
+            return e.what();
+        }
+        return "no error";
+    };
+    EXPECT_NE(error_of(named("NONE")).find("day.toml:5: recording.files: "), std::string::npos)
+        << error_of(named("NONE"));
+    const std::string without = error_of(with("tape.dbn", "day.itch"));
+    EXPECT_NE(without.find("or the key stock of a scenario"), std::string::npos) << without;
 }
 
 TEST(scenario_recording, a_file_beside_the_scenario_comes_first) {

@@ -99,7 +99,10 @@ class stock_messages {
         }
         if (is_named(name, about)) return true;
         if (is_only_) {
-            fail(fmt::format("it is about {}, and earlier ones are about {}: choose one with --stock", name, stock_));
+            fail(
+                fmt::format("it is about {}, and earlier ones are about {}: choose one with --stock, or the key stock "
+                            "of a scenario",
+                            name, stock_));
         }
         return false;
     }

@@ -99,8 +99,9 @@ TEST(recorded_itch, one_stock_of_several_is_chosen_by_name) {
     w.put_order_delete(1).end_session();
     EXPECT_EQ(records_of(w, "AMZN"), "AB1@22393x100|AS2@22395x40|CB1@22393x100|");
     EXPECT_EQ(records_of(w, "MSFT"), "AB3@10000x5|TS0@10000x5 FB3@10000x5 CB3@10000x5|");
-    EXPECT_TRUE(
-        error_of(w).ends_with("message 4: it is about MSFT, and earlier ones are about AMZN: choose one with --stock"))
+    EXPECT_TRUE(error_of(w).ends_with(
+        "message 4: it is about MSFT, and earlier ones are about AMZN: choose one with --stock, or "
+        "the key stock of a scenario"))
         << error_of(w);
     EXPECT_TRUE(error_of(w, "INTC").ends_with("day.itch: has no orders of INTC"));
     EXPECT_TRUE(error_of(itch::writer().put_system_event('O').end_session()).ends_with("day.itch: has no orders"));
