@@ -195,7 +195,8 @@ task<bool> let_in(tcp_stream* client, small_proxy* as) {
     const std::string name = co_await read_counted(client);
     const std::string password = co_await read_counted(client);
     const bool is_right = name == "trader" && password == "secret";
-    co_await answer(client, as, is_right ? "\1\0"s : "\1\1"s);
+    const std::string verdict = {'\1', is_right ? '\0' : '\1'};
+    co_await answer(client, as, verdict);
     co_return is_right;
 }
 
