@@ -17,6 +17,7 @@
 #include "commands.hpp"
 #include "domain/decimal.hpp"
 #include "domain/definition.hpp"
+#include "domain/long_name.hpp"
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
 #include "journal/advice.hpp"
@@ -64,6 +65,7 @@ std::string_view name_of(command_kind kind) {
         case command_kind::set_account_limits: return "set_account_limits";
         case command_kind::reset_session_numbers: return "reset_session_numbers";
         case command_kind::count_messages: return "count_messages";
+        case command_kind::name_order: return "name_order";
         default: return "other";
     }
 }
@@ -196,6 +198,11 @@ void print_more(const domain::command& c) {
     if (c.may_have_name() && c.request_name().value != 0) fmt::print(" name={}", c.request_name().value);
     if (c.kind == command_kind::count_messages) {
         fmt::print(" number={} next_answer={}", c.count_messages().number, c.count_messages().next_answer);
+    }
+    if (c.kind == command_kind::name_order) {
+        const domain::long_name_text text = domain::long_name_of(c);
+        const bool is_readable = domain::long_name(text.view()).value != 0;
+        fmt::print(" name={} text={}", c.client_order.value, is_readable ? text.view() : "?");
     }
 }
 

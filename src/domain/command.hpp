@@ -53,6 +53,10 @@ enum class command_kind : std::uint8_t {
     /// The gateway's, before messages of a session leave that are not answers but are numbered with them: after a crash
     /// answers have the numbers that the client knows. Journaled, and told to the gateway by `messages_counted`.
     count_messages = 30,
+    /// The gateway's, before a request with a client order id that stands for a longer text: which text. Changes
+    /// nothing; journaled before the request, and told to the gateways by `order_named`. domain/long_name.hpp reads and
+    /// writes it.
+    name_order = 31,
 };
 
 /// The three bytes behind the kind.
@@ -240,6 +244,12 @@ struct command {
     [[nodiscard]] constexpr const domain::count_messages& count_messages() const noexcept {
         return of(command_kind::count_messages, payload.count_messages);
     }
+    [[nodiscard]] constexpr domain::name_order& name_order() noexcept {
+        return of(command_kind::name_order, payload.name_order);
+    }
+    [[nodiscard]] constexpr const domain::name_order& name_order() const noexcept {
+        return of(command_kind::name_order, payload.name_order);
+    }
     /// amend_order, cancel_order, cancel_orders, query_order: they may have a name of their own.
     [[nodiscard]] constexpr bool may_have_name() const noexcept {
         return names_order() || kind == command_kind::cancel_orders;
@@ -315,7 +325,7 @@ static_assert(
     has_header<define_instrument> &&
     have_header<enter_order, amend_order, cancel_order, cancel_orders, query_order, enter_quote, set_protection,
                 change_phase, set_limits, kill_switch, settle_instrument, cancel_on_disconnect, new_trading_day,
-                define_account, reset_session_numbers, count_messages>);
+                define_account, reset_session_numbers, count_messages, name_order>);
 /// What stands at the same place in those that name an order.
 template <class Payload>
 inline constexpr bool names_order = offsetof(Payload, order) == offsetof(cancel_order, order) &&

@@ -13,6 +13,7 @@
 
 #include "domain/instrument.hpp"
 #include "domain/limits.hpp"
+#include "domain/long_name.hpp"
 #include "domain/order_instructions.hpp"
 #include "domain/reject_reason.hpp"
 #include "domain/types.hpp"
@@ -360,6 +361,23 @@ struct count_messages {
     command_arrival arrival{};
 };
 
+/// The text of a client order id, before the request that has it as a name. The header has the id in `client_order`,
+/// and in `instrument` the one of the request, if that tells where the request goes; 0: everywhere.
+struct name_order {
+    std::array<char, 20> text_1{};  ///< characters 0 to 19; those behind the text's end are zero
+    reject_reason verdict = reject_reason::none;
+    std::uint8_t length = 0;        ///< of the text, 1 to long_name_characters_max
+    std::uint8_t request_kind = 0;  ///< of the request, command_kind
+    unused<1> unused_1{};
+    std::uint32_t request = 0;
+    std::array<char, 26> text_2{};  ///< characters 20 to 45
+    std::uint8_t is_operator = 0;
+    std::array<char, 17> text_3{};  ///< characters 46 to 62
+    command_arrival arrival{};
+};
+static_assert(sizeof(name_order::text_1) + sizeof(name_order::text_2) + sizeof(name_order::text_3) ==
+              long_name_characters_max);
+
 /// What every payload has. `reset_protection` has nothing else.
 struct any_payload {
     unused<20> unused_1{};
@@ -392,6 +410,7 @@ union command_payload {
     domain::define_account define_account;
     domain::reset_session_numbers reset_session_numbers;
     domain::count_messages count_messages;
+    domain::name_order name_order;
 
     constexpr command_payload() noexcept : enter_order{} {}
 };

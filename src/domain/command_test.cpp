@@ -9,6 +9,8 @@
 #include <string_view>
 
 #include "domain/definition.hpp"
+#include "domain/event.hpp"
+#include "domain/long_name.hpp"
 
 namespace corro::domain {
 namespace {
@@ -109,6 +111,11 @@ CORRO_AT(query_order, request_name, 96);
 CORRO_AT(count_messages, number, 48);
 CORRO_AT(count_messages, count, 56);
 CORRO_AT(count_messages, next_answer, 72);
+CORRO_AT(name_order, text_1, 40);
+CORRO_AT(name_order, length, 61);
+CORRO_AT(name_order, request_kind, 62);
+CORRO_AT(name_order, text_2, 68);
+CORRO_AT(name_order, text_3, 95);
 #undef CORRO_AT
 
 // --- Bytes -----------------------------------------------------------------------------------------------------------
@@ -416,6 +423,62 @@ TEST(command, has_the_bytes_that_journals_have_of_definitions_and_the_rest) {
                   "6463626100000000c8c7c6c5c4c3c2c100000000000000000000000000000100"
                   "00000000000000000000000000000000787776757473727179007b7a807e7d7c");
     }
+    {
+        command c = of(command_kind::name_order);
+        c.payload.name_order.length = 63;
+        c.payload.name_order.request_kind = 1;
+        c.payload.name_order.text_1.fill('a');
+        c.payload.name_order.text_2.fill('b');
+        c.payload.name_order.text_3.fill('c');
+        EXPECT_EQ(hex_of(c),
+                  "080706050403020118171615141312112423222134333231444342411f000101"
+                  "58575655545352516161616161616161616161616161616161616161293f0100"
+                  "6463626162626262626262626262626262626262626262626262626262620163"
+                  "63636363636363636363636363636363787776757473727179007b7a807e7d7c");
+    }
+}
+
+// --- Long names ------------------------------------------------------------------------------------------------------
+
+// Orders that are open when a venue is replaced are found by these.
+TEST(long_name, a_text_has_the_same_id_for_ever) {
+    EXPECT_EQ(long_name("order-0000012345").value, 18'191'523'273'031'104'292U);
+    EXPECT_EQ(long_name("6ba7b810-9dad-11d1-80b4-00c04fd430c8").value, 18'090'971'651'979'647'550U);
+    EXPECT_EQ(long_name(" ").value, 17'898'464'397'024'857'302U);
+    EXPECT_EQ(long_name(std::string(63, '~')).value, 18'355'113'875'572'801'518U);
+}
+
+TEST(long_name, only_printable_texts_of_1_to_63_characters_have_one) {
+    const std::string longest(long_name_characters_max, 'x');
+    EXPECT_TRUE(is_long_name(long_name(longest)));
+    for (const std::string& text : {std::string(), longest + "x", std::string("a\x01"), std::string("a\x7f"),
+                                    std::string("\xc3\xb6"), std::string(1, '\0')}) {
+        EXPECT_EQ(long_name(text).value, 0U) << text;
+    }
+    EXPECT_FALSE(is_long_name(client_order_id{UINT64_MAX})) << "free for marks";
+    EXPECT_FALSE(is_long_name(client_order_id{long_names_begin - 1}));
+}
+
+TEST(long_name, a_command_and_its_events_have_the_text) {
+    std::string text;
+    while (text.size() < long_name_characters_max) {
+        text += static_cast<char>('!' + text.size());
+        const command c = name_order_of(text);
+        EXPECT_EQ(c.client_order, long_name(text));
+        EXPECT_EQ(long_name_of(c).view(), text);
+        std::string joined;
+        for (std::size_t part = 0; part < name_parts_count(text.size()); ++part) {
+            const name_part said = name_part_of(text, part);
+            EXPECT_EQ(said.part, part);
+            EXPECT_EQ(said.length, text.size());
+            joined.append(said.text.begin(), said.text.end());
+        }
+        EXPECT_EQ(joined.substr(0, text.size()), text);
+        EXPECT_EQ(joined.find_first_not_of('\0', text.size()), std::string::npos);
+    }
+    command spoilt = name_order_of("x");
+    spoilt.name_order().length = 255;
+    EXPECT_EQ(long_name_of(spoilt).size, long_name_characters_max);
 }
 
 TEST(command, has_the_name_of_a_request_in_one_place_for_four_kinds) {
@@ -464,6 +527,8 @@ TEST(command_death_test, the_payload_of_another_kind_is_not_read_unnoticed) {
     EXPECT_DEATH(static_cast<void>(entry.named_order()), "names_order");
     EXPECT_DEATH(static_cast<void>(entry.request_name()), "may_have_name");
     EXPECT_DEATH(static_cast<void>(definition_of(entry)), "kind == expected");
+    EXPECT_DEATH(static_cast<void>(long_name_of(entry)), "kind == expected");
+    EXPECT_DEATH(static_cast<void>(name_order_of("")), "id.value != 0");
     command written = quote;
     EXPECT_DEATH(written.kill_switch().state = switch_state::on, "kind == expected");
 }

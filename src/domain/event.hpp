@@ -14,6 +14,7 @@
 #include "base/assert.hpp"
 #include "domain/instrument.hpp"
 #include "domain/limits.hpp"
+#include "domain/long_name.hpp"
 #include "domain/reject_reason.hpp"
 #include "domain/types.hpp"
 
@@ -67,10 +68,15 @@ enum class event_kind : std::uint8_t {
     instrument_terms = 35,    ///< its option's terms and its price band
     instrument_legs = 36,     ///< only of a strategy: its legs
     instrument_defined = 37,  ///< its name and expiry, and the instrument that it is otherwise like
+
+    // Private, too: the numbers before the public ones are used up.
+    /// name_order: a part of the text that a client order id of an account stands for. For gateways; it is not sent to
+    /// clients.
+    order_named = 64,
 };
 /// Whether an event belongs to the feed.
 [[nodiscard]] constexpr bool is_public(event_kind kind) noexcept {
-    return kind >= event_kind::order_added;
+    return kind >= event_kind::order_added && kind < event_kind::order_named;
 }
 
 /// Bits of `event::flags`.
@@ -195,6 +201,16 @@ struct named_request {
     std::uint32_t request{};
     std::uint8_t kind{};  ///< of the request, command_kind
     std::array<std::byte, 3> reserved{};
+};
+
+/// order_named. The text is cut into parts of name_part_characters; the last may be shorter, and zeros follow it.
+struct name_part {
+    client_order_id name{};  ///< domain::long_name of the whole text
+    account_id account{};    ///< whose name it is
+    session_id session{};
+    std::uint8_t length{};                          ///< of the whole text
+    std::uint8_t part{};                            ///< which one this is, from 0
+    std::array<char, name_part_characters> text{};  ///< this part
 };
 
 /// position_reported. The header's side is buy for a long position, sell for a short one. Without an instrument it
@@ -327,6 +343,7 @@ struct event {
         domain::numbers_reset numbers_reset;
         counted_messages counted;
         named_request named;
+        name_part name;
         position_state position;
         public_order book;
         domain::level level;
@@ -352,7 +369,7 @@ static_assert(sizeof(private_order) == 40 && sizeof(execution) == 40 && sizeof(c
 static_assert(sizeof(leg_fill) == 40);
 static_assert(sizeof(private_quote) == 40 && sizeof(protection) == 40);
 static_assert(sizeof(numbers_reset) == 40 && sizeof(counted_messages) == 40 && sizeof(named_request) == 40);
-static_assert(sizeof(position_state) == 40);
+static_assert(sizeof(position_state) == 40 && sizeof(name_part) == 40);
 static_assert(sizeof(public_order) == 40 && sizeof(level) == 40 && sizeof(top) == 40);
 static_assert(sizeof(phase_state) == 40 && sizeof(auction_state) == 40 && sizeof(settlement) == 40);
 static_assert(sizeof(instrument_terms_said) == 40 && sizeof(instrument_legs_said) == 40 &&

@@ -21,6 +21,7 @@ namespace corro::domain {
         case event_kind::session_numbers_reset: return e.numbers_reset.session;
         case event_kind::messages_counted: return e.counted.session;
         case event_kind::request_named: return e.named.session;
+        case event_kind::order_named: return e.name.session;
         case event_kind::position_reported: return e.position.session;
         default: CORRO_ASSERT(!is_public(e.kind)); return e.order.session;
     }
@@ -37,6 +38,7 @@ namespace corro::domain {
         case event_kind::session_numbers_reset: return e.numbers_reset.account;
         case event_kind::messages_counted: return e.counted.account;
         case event_kind::request_named: return e.named.account;
+        case event_kind::order_named: return e.name.account;
         case event_kind::position_reported: return e.position.account;
         default: CORRO_ASSERT(!is_public(e.kind)); return e.order.account;
     }
@@ -50,7 +52,8 @@ namespace corro::domain {
         case event_kind::trade_capture:
         case event_kind::leg_capture:
         case event_kind::session_numbers_reset:
-        case event_kind::messages_counted: return 0;
+        case event_kind::messages_counted:
+        case event_kind::order_named: return 0;
         case event_kind::request_named: return e.named.request;
         case event_kind::position_reported: return e.position.request;
         case event_kind::quote_entered: return e.quote.request;

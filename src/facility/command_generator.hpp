@@ -15,6 +15,7 @@
 #include "domain/definition.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
+#include "domain/long_name.hpp"
 #include "facility/facility.hpp"
 
 namespace corro::facility::testing {
@@ -45,6 +46,7 @@ class command_generator {
           accounts_(seed ^ 0xacc0'0175ULL),
           resets_(seed ^ 0x5e55'da75ULL),
           names_(seed ^ 0xc10'0d1dULL),
+          texts_(seed ^ 0x7e'5755ULL),
           questions_(seed ^ 0x9057'10e5ULL) {
         constexpr std::array<std::int64_t, 8> spreads{1, 3, 10, 100, 300, 5'000, 200'000, 500'000'000};
         constexpr std::array<std::uint32_t, 5> capacities{3, 20, 100, 300, 600};
@@ -163,6 +165,7 @@ class command_generator {
         if (c.kind == domain::command_kind::query_order && questions_.below(3) == 0) about_positions(c);
         // The random numbers above are drawn in any case, so that other commands stay as they were.
         if (names_.below(100) == 0) return counted(c);
+        if (texts_.below(100) == 0) return named(c);
         if (profile_.operates && names_.below(100) == 0) return joined(c);
         if (c.kind == domain::command_kind::set_limits) limits_of(c.set_limits().other_account) = c.set_limits();
         if (c.may_have_name() && names_.below(2) == 0) name_request(c);
@@ -390,6 +393,22 @@ class command_generator {
         c.count_messages().count = static_cast<std::uint32_t>(names_());
         c.count_messages().next_answer = names_.below(std::uint64_t{1} << 40);
         if (names_.below(20) == 0) c.set_verdict(domain::reject_reason::throttled);
+        return c;
+    }
+    /// The text of a client order id, most often one of such a text.
+    [[nodiscard]] domain::command named(const domain::command& like) {
+        domain::long_name_text text;
+        text.size = static_cast<std::uint8_t>(1 + texts_.below(domain::long_name_characters_max));
+        for (char& each : text.characters) each = static_cast<char>('!' + texts_.below(94));
+        domain::command c = domain::name_order_of(text.view());
+        c.sequence = like.sequence;
+        c.time = like.time;
+        c.session = like.session;
+        c.account = like.account;
+        c.set_operator(like.is_operator());
+        if (texts_.below(10) == 0) c.client_order = domain::client_order_id{texts_()};
+        if (texts_.below(10) == 0) c.name_order().length = static_cast<std::uint8_t>(texts_());
+        if (texts_.below(20) == 0) c.set_verdict(domain::reject_reason::throttled);
         return c;
     }
     [[nodiscard]] domain::set_limits& limits_of(domain::account_id a) { return limits_[a.value % limits_.size()]; }
@@ -696,6 +715,7 @@ class command_generator {
     base::prng accounts_;
     base::prng resets_;
     base::prng names_;
+    base::prng texts_;
     base::prng questions_;                    ///< for positions
     std::vector<domain::instrument_id> ids_;  ///< of all instruments so far
     run_profile profile_;

@@ -43,6 +43,7 @@ struct recorder final : event_consumer {
         case event_kind::session_numbers_reset: return "session_numbers_reset";
         case event_kind::messages_counted: return "messages_counted";
         case event_kind::request_named: return "request_named";
+        case event_kind::order_named: return "order_named";
         case event_kind::position_reported: return "position_reported";
         case event_kind::leg_capture: return "leg_capture";
         case event_kind::leg_trade: return "leg_trade";

@@ -315,5 +315,30 @@ TEST_F(request_names, count_messages_changes_nothing_and_says_what_was_counted) 
     EXPECT_EQ(names(apply(c)), strings{"order_rejected"});
 }
 
+TEST_F(request_names, name_order_changes_nothing_and_says_the_text_in_parts) {
+    apply(limit(1, side::buy, 99, 5, 11));
+    const std::uint64_t hash = venue_.state_hash();
+    const std::string text = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
+    command c = domain::name_order_of(text);
+    c.account = account_id{1};
+    c.session = session_id{101};
+    c.instrument = domain::instrument_id{1};
+    const std::vector<event> said = apply(c);
+    ASSERT_EQ(names(said), (strings{"order_named", "order_named"}));
+    std::string joined;
+    for (const event& e : said) {
+        EXPECT_EQ(e.name.name, domain::long_name(text));
+        EXPECT_EQ(e.name.account.value, 1U);
+        EXPECT_EQ(e.name.session.value, 101U);
+        EXPECT_EQ(e.name.length, text.size());
+        EXPECT_EQ(e.instrument.value, 0U);
+        joined.append(e.name.text.begin(), e.name.text.end());
+    }
+    EXPECT_EQ(joined.substr(0, text.size()), text);
+    EXPECT_EQ(said[0].flags, 0);
+    EXPECT_EQ(said[1].flags, domain::event_flag::last_of_command);
+    EXPECT_EQ(venue_.state_hash(), hash);
+}
+
 }  // namespace
 }  // namespace corro::facility

@@ -88,6 +88,7 @@ inline void facility::state_machine::dispatch(const command& c) noexcept {
         case command_kind::set_account_limits: return controls_.set_account_limits(c);
         case command_kind::reset_session_numbers: return requests_.reset_session_numbers(c);
         case command_kind::count_messages: return writer_.messages_counted(c.count_messages());
+        case command_kind::name_order: return writer_.order_named();
         default: return rejections_.refuse(c, reject_reason::unknown_command);
     }
 }

@@ -84,6 +84,7 @@ TEST(command_generator, reaches_every_kind_of_event_and_every_reason_often) {
     }
     EXPECT_GT(kinds[event_kind::session_numbers_reset], 100U);
     EXPECT_GT(kinds[event_kind::messages_counted], 100U);
+    EXPECT_GT(kinds[event_kind::order_named], 100U);
     for (const char* fate :
          {"renamed", "named again by its own name", "amend refused, the name is taken", "amend refused otherwise",
           "amend cancels", "cancelled", "cancel refused", "many cancelled", "mass cancel refused", "state told",

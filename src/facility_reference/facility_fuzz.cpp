@@ -44,10 +44,11 @@ using namespace corro;
     }
     // Kind 7 does not exist.
     if (bytes[0] % 15 == 7) return definition_from(bytes);
-    // Nor does kind 0. Two kinds are far behind the others.
+    // Nor does kind 0. Three kinds are far behind the others.
     constexpr std::uint8_t far_kinds[]{0, static_cast<std::uint8_t>(domain::command_kind::query_order),
-                                       static_cast<std::uint8_t>(domain::command_kind::count_messages)};
-    c.kind = static_cast<domain::command_kind>(bytes[0] % 15 == 0 ? far_kinds[bytes[31] % 3] : bytes[0] % 15);
+                                       static_cast<std::uint8_t>(domain::command_kind::count_messages),
+                                       static_cast<std::uint8_t>(domain::command_kind::name_order)};
+    c.kind = static_cast<domain::command_kind>(bytes[0] % 15 == 0 ? far_kinds[bytes[31] % 4] : bytes[0] % 15);
     c.set_operator((bytes[12] & 1) != 0);
     c.payload.amend_order.other_account = domain::account_id{bytes[6] % 4U};
     c.account = domain::account_id{bytes[1] % 4U};

@@ -225,8 +225,9 @@ TEST(facility_prop, keeps_the_laws_of_the_market_in_every_message) {
             }
             const bool goes_on =
                 c.kind == domain::command_kind::enter_quote && (c.enter_quote().flags & domain::quote_flag::more) != 0;
-            const bool is_counted = std::any_of(seen.events.begin(), seen.events.end(),
-                                                [](const event& e) { return e.kind == event_kind::messages_counted; });
+            const bool is_counted = std::any_of(seen.events.begin(), seen.events.end(), [](const event& e) {
+                return e.kind == event_kind::messages_counted || e.kind == event_kind::order_named;
+            });
             const bool is_silent = c.kind == domain::command_kind::define_account ||
                                    c.kind == domain::command_kind::set_account_limits ||
                                    c.kind == domain::command_kind::cancel_on_disconnect || is_counted;

@@ -64,6 +64,8 @@ const std::vector<domain::event>& facility_reference::apply(const domain::comman
         reset_session_numbers();
     } else if (c.kind == domain::command_kind::count_messages) {
         count_messages();
+    } else if (c.kind == domain::command_kind::name_order) {
+        name_order();
     } else if (c.kind == domain::command_kind::cancel_on_disconnect) {
         // No rule depends on it.
     } else {

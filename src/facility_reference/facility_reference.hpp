@@ -344,6 +344,7 @@ class facility_reference {
     void set_limits();
     void reset_session_numbers();
     void count_messages();
+    void name_order();
     /// The own name of an amend, a cancel, a mass cancel or a query, if it has one.
     void say_name();
     void forget_request(order& o);

@@ -1,6 +1,7 @@
 // The reference: accounts and limits of the configuration, which cause no events; sessions whose numbers are reset;
-// messages that are counted.
+// messages that are counted; texts of client order ids.
 #include <algorithm>
+#include <string>
 
 #include "facility_reference/facility_reference.hpp"
 
@@ -49,6 +50,23 @@ void facility_reference::count_messages() {
     const domain::count_messages& counted = command_.count_messages();
     say(event_kind::messages_counted, 0, side::buy).counted = {counted.number,   counted.next_answer, counted.count,
                                                                command_.account, command_.session,    {}};
+}
+
+void facility_reference::name_order() {
+    const domain::name_order& given = command_.name_order();
+    std::string text(given.text_1.begin(), given.text_1.end());
+    text.append(given.text_2.begin(), given.text_2.end());
+    text.append(given.text_3.begin(), given.text_3.end());
+    text.resize(std::min<std::size_t>(given.length, text.size()));
+    const auto length = static_cast<std::uint8_t>(text.size());
+    std::uint8_t part = 0;
+    do {
+        domain::name_part& said = say(event_kind::order_named, 0, side::buy).name;
+        said = {command_.client_order, command_.account, command_.session, length, part++, {}};
+        const std::string piece = text.substr(0, said.text.size());
+        std::copy(piece.begin(), piece.end(), said.text.begin());
+        text.erase(0, piece.size());
+    } while (!text.empty());
 }
 
 void facility_reference::hash_accounts(state_hasher& hasher) const {

@@ -10,6 +10,8 @@
 #include "domain/command.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
+#include "domain/long_name.hpp"
+#include "domain/private_event.hpp"
 #include "fix/codec/message_writer.hpp"
 #include "fix/codec/values.hpp"
 #include "fix_gateway/quote_names.hpp"
@@ -63,10 +65,23 @@ inline std::optional<quote_name_parts> quote_of(const detailed_answer& a, domain
     return a.details.is_foreign != 0 ? std::nullopt : parts_of(name);
 }
 
-/// The text of a name, of an order or of a quote.
-inline order_name_text text_of(const detailed_answer& a, domain::client_order_id name) noexcept {
+/// The text that a long name stood for when the answer was given; empty if it was not known.
+inline std::string_view long_text_of(const detailed_answer& a, domain::client_order_id name) noexcept {
+    if (a.details.texts == 0 || a.texts == nullptr) return {};
+    const std::uint8_t bit = name == a.details.name       ? gateway::text_of::name
+                             : name == a.details.of_order ? gateway::text_of::of_order
+                                                          : gateway::text_of::order_of_event;
+    return (a.details.texts & bit) != 0 ? a.texts->find(domain::account_of(a.event), name) : std::string_view();
+}
+
+/// A field with the text of a name, of an order or of a quote.
+inline void put_name_text(fix::message_writer& into, std::uint32_t tag, const detailed_answer& a,
+                          domain::client_order_id name) noexcept {
+    if (domain::is_long_name(name)) [[unlikely]] {
+        if (const std::string_view text = long_text_of(a, name); !text.empty()) return into.put(tag, text);
+    }
     const auto quote = quote_of(a, name);
-    return quote && quote->id != 0 ? text_of_quote(quote->id) : text_of(name);
+    into.put(tag, (quote && quote->id != 0 ? text_of_quote(quote->id) : text_of(name)).view());
 }
 
 }  // namespace corro::fix_gateway

@@ -69,7 +69,7 @@ void put_exec_id(fix::message_writer& into, const event& e, std::uint64_t order,
 }
 
 void put_name(fix::message_writer& into, std::uint32_t tag, const answer& a, domain::client_order_id name) noexcept {
-    if (name.value != 0) into.put(tag, text_of(a, name).view());
+    if (name.value != 0) put_name_text(into, tag, a, name);
 }
 
 /// Of a query of all orders: it names none.

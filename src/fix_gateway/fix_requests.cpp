@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "domain/long_name.hpp"
 #include "domain/prefetch_hint.hpp"
 #include "fix/codec/tags.hpp"
 #include "fix/net/connection.hpp"
@@ -34,6 +35,12 @@ bool is_about(const gateway::answer_log::detailed_answer& a, domain::client_orde
         case domain::event_kind::order_rejected: return a.details.name == name;
         default: return false;
     }
+}
+
+/// The instrument that decides to which partition the request goes; 0: something else does, or it goes to all.
+domain::instrument_id place_of(const domain::command& c) noexcept {
+    if (c.kind == domain::command_kind::query_order) return {};
+    return c.names_order() && c.named_order().value != 0 ? domain::instrument_id{} : c.instrument;
 }
 
 /// FIX 5.0, its service packs 1 and 2.
@@ -244,16 +251,44 @@ void fix_session::submit_request(fix::instant now) {
         read_request(session_->message(), shared_.instruments, store_->version(), command, is_quickfix);
     if (problem.is_there()) return refuse(problem);
     complete(command);
-    if (is_quickfix && session_->message().get(tag::poss_resend) == "Y") {
+    check_positions_account(session_->message(), command);
+    const bool may_be_repeated = is_quickfix && session_->message().get(tag::poss_resend) == "Y";
+    if (may_be_repeated || has_long_name(command)) [[unlikely]] {
+        const request_problem of_texts = take_texts(command);
+        if (of_texts.is_there()) return refuse(of_texts);
         ++shared_.statistics.requests;
-        may_be_repeated_ = true;
-        waiting_.assign(1, command);
+        may_be_repeated_ = may_be_repeated;
+        waiting_.push_back(command);
         return;
     }
-    check_positions_account(session_->message(), command);
     ++shared_.statistics.requests;
     const bool taken = shared_.commands.try_push(command);
     CORRO_ASSERT(taken, "the room was checked before");
+}
+
+// Commands with the texts of the request's long names, which go before it. The name of the request itself is new, or
+// the request is refused; that of an order is known while the order is open.
+request_problem fix_session::take_texts(const domain::command& command) {
+    waiting_.clear();
+    if (!has_long_name(command)) return {};
+    const request_texts found = texts_of(session_->message(), command);
+    for (const std::string_view text : std::span(found.texts).first(found.count)) {
+        const domain::client_order_id name = domain::long_name(text);
+        const bool is_own = name == (command.may_have_name() ? command.request_name() : command.client_order);
+        const std::string_view known = shared_.answers.texts().find(owner(), name);
+        if (!known.empty() && known != text) {
+            waiting_.clear();
+            return other(name_taken_rule);
+        }
+        if (!known.empty() && !is_own) continue;
+        domain::command& naming = waiting_.emplace_back(domain::name_order_of(text));
+        naming.session = id();
+        naming.account = owner();
+        naming.set_operator(is_operator());
+        naming.instrument = place_of(command);
+        naming.name_order().request_kind = static_cast<std::uint8_t>(command.kind);
+    }
+    return {};
 }
 
 // The commands of a message with several. A session that is stopped before all were taken ends, and those that were
@@ -276,7 +311,7 @@ io::task<bool> fix_session::submit_waiting() {
 io::task<bool> fix_session::drop_repeated() {
     const bool is_answered = co_await gateway::wait_until_answered(&shared_.commands, shared_.commands.pushed_count());
     if (!is_answered) co_return false;
-    const domain::command order = waiting_.front();
+    const domain::command order = waiting_.back();  // behind the text of its name
     const std::uint64_t last = shared_.answers.detailed_count(id());
     const std::uint64_t first = shared_.answers.first_detailed_kept(id());
     const bool is_known = first == 1 && last <= resend_answers_max;

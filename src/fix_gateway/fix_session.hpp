@@ -26,6 +26,7 @@
 #include "fix_gateway/reference_answers.hpp"
 #include "fix_gateway/reference_progress.hpp"
 #include "fix_gateway/reference_requests.hpp"
+#include "fix_gateway/requests.hpp"
 #include "fix_gateway/shared.hpp"
 #include "gateway/binary/session_course.hpp"
 #include "gateway/session/logon_request.hpp"
@@ -95,6 +96,7 @@ class fix_session final : public gateway::session, public gateway::conversation 
         return session_->output().size() > shared_.options.output_buffer_bytes / 2 || session_->is_asking_too_much();
     }
     void submit_request(fix::instant now);
+    [[nodiscard]] request_problem take_texts(const domain::command& command);
     [[nodiscard]] io::task<bool> restart();
     [[nodiscard]] io::task<bool> send_all();
     [[nodiscard]] bool has_sent_all() const noexcept {
@@ -143,8 +145,9 @@ class fix_session final : public gateway::session, public gateway::conversation 
     std::vector<char> input_;
     std::size_t input_begin_ = 0;
     std::size_t input_end_ = 0;
-    std::vector<domain::command> waiting_;  ///< of a message that asks for several, which the queue has not taken yet
-    bool may_be_repeated_ = false;          ///< it is an order with PossResend (97)
+    /// Of a message that asks for several, or has names with texts before it; the queue has not taken them yet.
+    std::vector<domain::command> waiting_;
+    bool may_be_repeated_ = false;  ///< it is an order with PossResend (97)
 
     std::string writing_;                                ///< what was taken out of the session's output
     std::size_t written_ = 0;                            ///< bytes of it

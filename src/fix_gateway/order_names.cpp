@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 
+#include "domain/long_name.hpp"
 #include "fix/codec/values.hpp"
 
 namespace corro::fix_gateway {
@@ -40,7 +41,9 @@ std::optional<domain::client_order_id> order_name(std::string_view text) noexcep
         if (value && *value < texts_begin) return domain::client_order_id{*value};
     }
     const auto value = text_value(text, order_name_characters_max);
-    return value ? std::optional(domain::client_order_id{texts_begin + *value}) : std::nullopt;
+    if (value) return domain::client_order_id{texts_begin + *value};
+    const domain::client_order_id name = domain::long_name(text);
+    return name.value != 0 ? std::optional(name) : std::nullopt;
 }
 
 std::optional<std::uint64_t> text_value(std::string_view text, std::size_t characters_max) noexcept {

@@ -1,8 +1,8 @@
-// ClOrdID (11) as the venue's 64-bit client order id, and back, without a table: the same text gives the same number at
-// every start.
+// ClOrdID (11) as the venue's 64-bit client order id: the same text gives the same number at every start. And back: of
+// short texts without a table.
 //
-// A number without leading zeros, 1 to 9223372036854775807, is itself. Any other text has 1 to 10 characters: letters,
-// digits and -_.:/#+*=@!~,;$ are digits of base 78, behind 2^63.
+// A number without leading zeros, 1 to 9223372036854775807, is itself. A text of 1 to 10 characters is short: letters,
+// digits and -_.:/#+*=@!~,;$ are digits of base 78, behind 2^63. Any other text is long: domain/long_name.hpp.
 //
 // Threads: any; pure functions. Cost: no allocation.
 // Source:  docs/spec/fix_orders.md, "Names of orders".
@@ -22,7 +22,7 @@ inline constexpr std::size_t order_name_characters_max = 10;
 /// Behind all names of orders.
 inline constexpr std::uint64_t order_names_end = 17'559'147'868'090'975'232U;  // 2^63 + 78^10
 
-/// Nothing if the text is not a name.
+/// Nothing if the text is not a name. @see domain::is_long_name
 [[nodiscard]] std::optional<domain::client_order_id> order_name(std::string_view text) noexcept;
 
 /// 1 to `characters_max` characters as digits of base 78; nothing for other characters or lengths.
@@ -39,7 +39,7 @@ struct order_name_text {
 /// The text with this value; empty if no text has it.
 [[nodiscard]] order_name_text text_of_value(std::uint64_t value) noexcept;
 
-/// The text of a name; of a number beyond those of texts, which only other protocols can give, its decimal digits.
+/// The text of a short name; of a number beyond those, its decimal digits.
 [[nodiscard]] order_name_text text_of(domain::client_order_id name) noexcept;
 
 }  // namespace corro::fix_gateway

@@ -8,12 +8,14 @@
 
 #include "base/random.hpp"
 #include "base/test_seed.hpp"
+#include "domain/long_name.hpp"
 
 namespace corro::fix_gateway {
 namespace {
 
 std::string again(std::string_view text) {
     const auto name = order_name(text);
+    if (name && domain::is_long_name(*name)) return "long";
     return name ? std::string(text_of(*name).view()) : "refused";
 }
 
@@ -29,11 +31,21 @@ TEST(order_names, texts_come_back_as_they_were) {
     }
 }
 
-TEST(order_names, what_is_too_long_or_has_other_characters_is_refused) {
-    for (const char* text : {"", "12345678901", "9223372036854775808", "abcdefghijk", "a b", "\x7f", "ö", "a|b"}) {
-        const bool is_short_number = std::string_view(text) == "12345678901";
-        EXPECT_EQ(order_name(text).has_value(), is_short_number) << text;
+TEST(order_names, texts_that_are_too_long_for_a_number_or_have_other_characters_are_long) {
+    for (const char* text : {"9223372036854775808", "18446744073709551615", "abcdefghijk", "a b", "a|b", "{1}",
+                             "012345678901", "6ba7b810-9dad-11d1-80b4-00c04fd430c8"}) {
+        EXPECT_EQ(again(text), "long") << text;
+        EXPECT_EQ(order_name(text), domain::long_name(text));
     }
+    EXPECT_EQ(again("12345678901"), "12345678901") << "a number";
+}
+
+TEST(order_names, what_is_longer_still_or_cannot_be_printed_is_refused) {
+    for (const std::string& text : {std::string(), std::string("\x7f"), std::string("ö"), std::string("a\tb"),
+                                    std::string(domain::long_name_characters_max + 1, '1')}) {
+        EXPECT_FALSE(order_name(text).has_value()) << text;
+    }
+    EXPECT_EQ(again(std::string(domain::long_name_characters_max, '1')), "long");
 }
 
 TEST(order_names, different_texts_are_different_names) {

@@ -127,7 +127,7 @@ void write_positions_ack(const detailed_answer& a, const domain::instrument& i, 
     put_account(e, into);
     if (is_refused && i.id.value != 0) put_symbol(into, i);
     if (is_refused) into.put(tag::text, domain::to_string(e.reason));
-    into.put(tag::pos_req_id, text_of(a, a.details.name).view());
+    put_name_text(into, tag::pos_req_id, a, a.details.name);
     if (version >= fix_version::v5_0) put_business_date(e, into);
     put_report_id(e, into);
     if (version >= fix_version::v5_0) into.put(tag::pos_req_type, 0);
@@ -144,7 +144,7 @@ void write_position_report(const detailed_answer& a, const domain::instrument& i
     into.put(tag::security_id_source, 8);
     into.put(tag::security_id, i.id.value);
     put_symbol(into, i);
-    into.put(tag::pos_req_id, text_of(a, a.details.name).view());
+    put_name_text(into, tag::pos_req_id, a, a.details.name);
     put_business_date(e, into);
     put_report_id(e, into);
     into.put(tag::pos_req_type, 0);

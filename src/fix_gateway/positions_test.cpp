@@ -130,7 +130,7 @@ TEST(fix_positions, a_request_without_its_name_or_with_fields_that_are_not_serve
     EXPECT_EQ(tag_of("710=99|724=0|48=x|"), tag::security_id);
     EXPECT_EQ(tag_of("710=99|724=0|48=4294967296|"), tag::security_id);
     EXPECT_EQ(tag_of("710=99|724=0|20028=ESZ6|55=ESZ6|"), tag::behind_symbol);
-    EXPECT_FALSE(read("710=a name that is long|724=0|").problem.text.empty());
+    EXPECT_FALSE(read("710=" + std::string(64, 'x') + "|724=0|").problem.text.empty());
     EXPECT_EQ(read("710=99|724=0|", fix_version::v4_2).problem.business_reason, business_reason_unsupported_type);
 }
 

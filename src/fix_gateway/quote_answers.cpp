@@ -66,7 +66,7 @@ void put_text(const detailed_answer& a, fix::message_writer& into) noexcept {
 }
 
 void put_quote_id(const detailed_answer& a, fix::message_writer& into) noexcept {
-    into.put(tag::quote_id, text_of(a, a.details.name).view());
+    put_name_text(into, tag::quote_id, a, a.details.name);
 }
 
 void put_open_sizes(const detailed_answer& a, const domain::instrument& i, fix::message_writer& into) noexcept {

@@ -1,9 +1,9 @@
 #include "fix_gateway/quote_names.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/assert.hpp"
+#include "domain/long_name.hpp"
 #include "fix/codec/values.hpp"
 
 namespace corro::fix_gateway {
@@ -16,7 +16,7 @@ constexpr std::uint64_t quote_ids_end = [] {
     return quote_texts_begin + count;
 }();
 constexpr std::uint64_t places = std::uint64_t{quote_place_max} + 1;
-static_assert(quote_ids_end < (std::numeric_limits<std::uint64_t>::max() - order_names_end) / (places * places));
+static_assert(quote_ids_end < (domain::long_names_begin - order_names_end) / (places * places));
 
 }  // namespace
 

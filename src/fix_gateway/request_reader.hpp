@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "domain/command.hpp"
+#include "domain/long_name.hpp"
 #include "fix/codec/field_index.hpp"
 #include "fix/codec/values.hpp"
 #include "fix_gateway/order_names.hpp"
@@ -21,7 +22,11 @@
 namespace corro::fix_gateway {
 
 inline constexpr std::string_view order_name_rule =
-    "ClOrdID (11) and OrigClOrdID (41) are numbers up to 9223372036854775807, or have up to 10 characters";
+    "ClOrdID (11) and OrigClOrdID (41) have 1 to 63 characters, from space to ~ of ASCII";
+static_assert(domain::long_name_characters_max == 63);
+
+inline constexpr std::string_view name_taken_rule =
+    "The account has another ClOrdID (11) with the same number in the venue: change a character";
 
 inline constexpr std::string_view quote_id_rule =
     "QuoteID (117) is a number up to 9999999999999, or has up to 7 characters";

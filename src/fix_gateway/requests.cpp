@@ -222,6 +222,22 @@ request_problem read_request(const fix::field_index& message, symbols& instrumen
     return r.problem();
 }
 
+request_texts texts_of(const fix::field_index& message, const domain::command& request) noexcept {
+    request_texts found;
+    for (const std::uint32_t of :
+         {tag::cl_ord_id, tag::orig_cl_ord_id, tag::ord_status_req_id, tag::mass_status_req_id, tag::pos_req_id}) {
+        const auto text = message.get(of);
+        const auto name = text ? order_name(*text) : std::nullopt;
+        if (!name || !domain::is_long_name(*name)) continue;
+        // A message may have fields that its type does not use.
+        const bool is_own = request.may_have_name() && *name == request.request_name();
+        const bool is_there = found.count != 0 && found.texts[0] == *text;
+        if ((!is_own && *name != request.client_order) || is_there || found.count == found.texts.size()) continue;
+        found.texts[found.count++] = *text;
+    }
+    return found;
+}
+
 bool read_prefetch_hint(std::string_view received, const fix::frame_result& frame, symbols& instruments,
                         domain::prefetch_hint& into) noexcept {
     constexpr std::string_view type_field = "35=D|";

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "domain/command.hpp"
+#include "domain/long_name.hpp"
 #include "domain/prefetch_hint.hpp"
 #include "fix/codec/field_index.hpp"
 #include "fix/codec/frame.hpp"
@@ -52,6 +53,18 @@ struct request_commands {
     std::array<domain::command, quote_entries_max> commands;
     std::size_t count = 0;
 };
+
+/// The texts of the long names of a request: its own, and that of the order that it names.
+struct request_texts {
+    std::array<std::string_view, 2> texts;
+    std::size_t count = 0;
+};
+/// Finds them in the request's message. @see domain::is_long_name
+[[nodiscard]] request_texts texts_of(const fix::field_index& message, const domain::command& request) noexcept;
+[[nodiscard]] inline bool has_long_name(const domain::command& request) noexcept {
+    return domain::is_long_name(request.client_order) ||
+           (request.may_have_name() && domain::is_long_name(request.request_name()));
+}
 
 /// Whether a message of this type may ask for several commands: `read_quotes` reads it.
 [[nodiscard]] constexpr bool may_have_several(std::string_view message_type) noexcept {

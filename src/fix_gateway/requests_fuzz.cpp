@@ -75,9 +75,25 @@ class written {
     fix::field_index index_;
 };
 
+/// What the venue has been told before it answers.
+gateway::order_texts texts_before(const fix_gateway::request_texts& found) {
+    gateway::order_texts texts;
+    for (std::size_t k = 0; k < found.count; ++k) {
+        for (std::size_t part = 0; part < domain::name_parts_count(found.texts[k].size()); ++part) {
+            domain::name_part said = domain::name_part_of(found.texts[k], part);
+            said.name = domain::long_name(found.texts[k]);
+            texts.take(said);
+        }
+    }
+    return texts;
+}
+
 /// The refusal of the request, as the venue would answer it.
-void answer(const domain::command& c, const domain::instrument& i, fix_version version) {
+void answer(const domain::command& c, const domain::instrument& i, fix_version version,
+            const gateway::order_texts& texts = {}) {
     gateway::answer_log::detailed_answer said;
+    said.texts = &texts;
+    said.details.texts = gateway::text_of::name | gateway::text_of::of_order | gateway::text_of::order_of_event;
     said.event.kind = domain::event_kind::order_rejected;
     said.event.reason = c.verdict() == domain::reject_reason::none ? domain::reject_reason::throttled : c.verdict();
     said.event.order.client_order = c.client_order;
@@ -110,8 +126,11 @@ void answer(const domain::command& c, const domain::instrument& i, fix_version v
 }
 
 /// The positions that the venue could answer with.
-void answer_positions(const domain::command& c, const domain::instrument& i, fix_version version) {
+void answer_positions(const domain::command& c, const domain::instrument& i, fix_version version,
+                      const gateway::order_texts& texts) {
     gateway::answer_log::detailed_answer said;
+    said.texts = &texts;
+    said.details.texts = gateway::text_of::name;
     said.event.kind = domain::event_kind::position_reported;
     said.event.position = {};
     said.event.position.quantity = domain::volume_lots{c.request_name().value >> 24U};
@@ -171,11 +190,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } else {
         CORRO_ASSERT(c.client_order.value != 0);
     }
-    answer(c, instrument, version);
+    const gateway::order_texts texts = texts_before(fix_gateway::texts_of(index, c));
+    CORRO_ASSERT(!domain::is_long_name(c.client_order) || !texts.find({}, c.client_order).empty());
+    CORRO_ASSERT(!c.may_have_name() || !domain::is_long_name(c.request_name()) ||
+                 !texts.find({}, c.request_name()).empty());
+    CORRO_ASSERT(!texts.is_empty() == fix_gateway::has_long_name(c));
+    answer(c, instrument, version, texts);
     if (c.client_order == fix_gateway::positions_mark) {
         CORRO_ASSERT(c.kind == domain::command_kind::query_order);
         fix_gateway::check_positions_account(index, c);
-        answer_positions(c, instrument, version);
+        answer_positions(c, instrument, version, texts);
     }
     return 0;
 }

@@ -18,6 +18,14 @@
 
 namespace corro::gateway {
 
+/// Bits of `answer_details::texts`. A message has the text of a name if it was known when the answer was given, so that
+/// it is the same message whenever it is sent again.
+namespace text_of {
+inline constexpr std::uint8_t name = 1;            ///< answer_details::name
+inline constexpr std::uint8_t of_order = 2;        ///< answer_details::of_order
+inline constexpr std::uint8_t order_of_event = 4;  ///< the event's, if it is neither
+}  // namespace text_of
+
 /// As large as an event, so that the answer log keeps both in the same way.
 struct answer_details {
     domain::client_order_id name{};      ///< of the request that is answered; otherwise that of the order
@@ -26,7 +34,8 @@ struct answer_details {
     domain::quantity_lots filled{};      ///< of the order, this event included
     std::uint8_t request_kind = 0;       ///< domain::command_kind of the request with a name; 0: none
     std::uint8_t is_foreign = 0;         ///< the copy of an answer to a session of another protocol, with its names
-    std::array<std::byte, 2> unused{};
+    std::uint8_t texts = 0;              ///< text_of: names in this answer whose texts are known
+    std::byte unused{};
     std::uint32_t orders_count = 0;  ///< request_done of a query of all orders: how many it has named
     std::array<std::byte, 28> reserved{};
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "domain/command.hpp"
+#include "domain/long_name.hpp"
 #include "gateway/answer_log.hpp"
 
 namespace corro::gateway {
@@ -284,6 +285,202 @@ TEST(answer_details, come_back_from_their_bytes) {
         EXPECT_NE(loaded.load(std::span(saved).first(size)), "");
     }
     EXPECT_EQ(last_of(loaded).event.kind, domain::event_kind::order_cancelled) << "a refused load changes nothing";
+}
+
+// --- Texts -----------------------------------------------------------------------------------------------------------
+
+const std::string uuid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
+
+void name_in(answer_log& log, const std::string& text, std::uint32_t account = 1, domain::session_id session = fix) {
+    for (std::size_t part = 0; part < domain::name_parts_count(text.size()); ++part) {
+        domain::event e;
+        e.kind = domain::event_kind::order_named;
+        e.name = domain::name_part_of(text, part);
+        e.name.name = domain::long_name(text);
+        e.name.account = domain::account_id{account};
+        e.name.session = session;
+        EXPECT_EQ(log.append(e), 0U);
+    }
+}
+
+domain::event of_text(domain::event_kind kind, std::uint64_t order, const std::string& text, std::uint32_t request = 0,
+                      domain::session_id session = fix) {
+    domain::event e = of_order(kind, order, 5, request, session);
+    e.order.client_order = domain::long_name(text);
+    return e;
+}
+
+std::string text_in(const answer_log& log, const std::string& text, std::uint32_t account = 1) {
+    return std::string(log.texts().find(domain::account_id{account}, domain::long_name(text)));
+}
+
+/// Fills the log with answers about other orders.
+void forget_answers(answer_log& log) {
+    for (std::uint64_t k = 0; k < 200; ++k) log.append(of_order(domain::event_kind::order_rejected, 0, 5));
+}
+
+/// Idle texts, until those before them are forgotten.
+void forget_idle_texts(answer_log& log) {
+    for (std::size_t k = 0; k < order_texts::idle_max; ++k)
+        name_in(log, "a name that nothing uses " + std::to_string(k));
+}
+
+TEST(answer_texts, are_kept_while_an_order_is_open_and_answers_about_it_are_kept) {
+    answer_log log = log_of_fix(64);
+    name_in(log, uuid);
+    EXPECT_EQ(text_in(log, uuid), uuid);
+    EXPECT_EQ(text_in(log, uuid, 2), "") << "names are of an account";
+    log.append(of_text(domain::event_kind::order_entered, 7, uuid));
+    EXPECT_EQ(last_of(log).details.texts, text_of::name);
+    forget_answers(log);
+    forget_idle_texts(log);
+    EXPECT_EQ(text_in(log, uuid), uuid) << "the order is open";
+    log.append(of_text(domain::event_kind::order_cancelled, 7, uuid));
+    forget_idle_texts(log);
+    EXPECT_EQ(text_in(log, uuid), uuid) << "its last answer is kept";
+    EXPECT_EQ(log.texts().count(), order_texts::idle_max + 1);
+    forget_answers(log);
+    EXPECT_EQ(text_in(log, uuid), uuid) << "idle";
+    forget_idle_texts(log);
+    EXPECT_EQ(text_in(log, uuid), "");
+    EXPECT_EQ(log.texts().count(), order_texts::idle_max);
+    log.append(of_text(domain::event_kind::order_rejected, 0, uuid));
+    name_in(log, uuid);
+    EXPECT_EQ(last_of(log).details.texts, 0) << "sent again, it is what it was";
+}
+
+TEST(answer_texts, of_orders_that_were_renamed_filled_and_moved) {
+    answer_log log = log_of_fix(64);
+    const std::string second = "order-0000012345";
+    const auto is_kept = [&log](const std::string& text, std::uint32_t account = 1) {
+        forget_answers(log);
+        forget_idle_texts(log);
+        return !text_in(log, text, account).empty();
+    };
+    name_in(log, uuid);
+    log.append(of_text(domain::event_kind::order_entered, 7, uuid));
+    name_in(log, second);
+    log.append(
+        name_of(domain::command_kind::amend_order, 3, domain::long_name(second).value, domain::long_name(uuid).value));
+    log.append(of_text(domain::event_kind::order_amended, 7, second, 3));
+    EXPECT_EQ(last_of(log).details.texts, text_of::name | text_of::of_order);
+    EXPECT_TRUE(is_kept(second));
+    EXPECT_FALSE(is_kept(uuid));
+    EXPECT_EQ(log.texts().orders_count(), 1U);
+    domain::event moved = of_text(domain::event_kind::order_amended, 7, second);
+    moved.order.account = domain::account_id{2};
+    log.append(moved);
+    EXPECT_TRUE(is_kept(second, 2)) << "an operator has moved the order to another account";
+    EXPECT_FALSE(is_kept(second, 1));
+    domain::event filled = fill(7, 100, 5, 0);
+    filled.execution.client_order = domain::long_name(second);
+    filled.execution.account = domain::account_id{2};
+    log.append(filled);
+    EXPECT_FALSE(is_kept(second, 2));
+    // From a short name to a long one, by its own session.
+    log.append(of_order(domain::event_kind::order_entered, 8, 5));
+    name_in(log, uuid);
+    log.append(name_of(domain::command_kind::amend_order, 4, domain::long_name(uuid).value, 108));
+    log.append(of_text(domain::event_kind::order_amended, 8, uuid, 4));
+    EXPECT_TRUE(is_kept(uuid));
+    log.append(of_order(domain::event_kind::order_amended, 8, 5));
+    EXPECT_FALSE(is_kept(uuid));
+    // By another session of its account, which is told as well.
+    name_in(log, uuid);
+    log.append(of_text(domain::event_kind::order_amended, 8, uuid));
+    log.append(of_text(domain::event_kind::order_amended, 8, uuid, 5, binary));
+    EXPECT_EQ(log.texts().orders_count(), 1U);
+    log.append(of_text(domain::event_kind::order_cancelled, 8, uuid));
+    log.append(of_text(domain::event_kind::order_cancelled, 8, uuid, 6, binary));
+    EXPECT_EQ(log.texts().orders_count(), 0U);
+    EXPECT_FALSE(is_kept(uuid));
+}
+
+TEST(answer_texts, an_id_keeps_its_first_text) {
+    answer_log log = log_of_fix();
+    name_in(log, uuid);
+    for (std::size_t part = 0; part < 2; ++part) {
+        domain::event other;
+        other.kind = domain::event_kind::order_named;
+        other.name = domain::name_part_of(std::string(36, 'x'), part);
+        other.name.name = domain::long_name(uuid);
+        other.name.account = domain::account_id{1};
+        other.name.session = fix;
+        log.append(other);
+    }
+    EXPECT_EQ(text_in(log, uuid), uuid);
+}
+
+TEST(answer_texts, are_unknown_without_sessions_that_have_texts) {
+    answer_log log(2);
+    name_in(log, uuid);
+    EXPECT_TRUE(log.texts().is_empty());
+}
+
+TEST(answer_texts, of_a_day_that_has_ended_are_given_up) {
+    answer_log log = log_of_fix(64);
+    name_in(log, uuid);
+    for (std::uint64_t k = 0; k < 50; ++k) log.append(of_text(domain::event_kind::order_rejected, 0, uuid));
+    domain::event reset;
+    reset.kind = domain::event_kind::session_numbers_reset;
+    reset.numbers_reset.account = domain::account_id{1};
+    reset.numbers_reset.session = fix;
+    log.append(reset);
+    EXPECT_EQ(text_in(log, uuid), uuid);
+    forget_idle_texts(log);
+    EXPECT_EQ(text_in(log, uuid), "");
+}
+
+TEST(answer_texts, come_back_from_their_bytes) {
+    const auto new_log = [] {
+        answer_log_options options;
+        options.answers_max = options.session_answers_max = 1'024;
+        answer_log log(3, options);
+        log.set_detailed(fix);
+        log.set_detailed(domain::session_id{3});
+        log.copy(domain::account_id{1}, domain::session_id{3});
+        return log;
+    };
+    answer_log log = new_log();
+    std::vector<std::byte> saved;
+    log.append(of_order(domain::event_kind::order_entered, 6, 5));
+    log.save(saved);
+    EXPECT_EQ(std::to_integer<int>(saved[8]), 3) << "without texts the bytes are as they were before there were any";
+    name_in(log, uuid);
+    log.append(of_text(domain::event_kind::order_entered, 7, uuid));
+    name_in(log, "the order of another account", 2, binary);
+    domain::event foreign = of_text(domain::event_kind::order_entered, 8, "the order of another account", 0, binary);
+    foreign.order.account = domain::account_id{2};
+    log.append(foreign);
+    name_in(log, "of a request under way");
+    saved.clear();
+    log.save(saved);
+    EXPECT_EQ(std::to_integer<int>(saved[8]), 4);
+
+    answer_log loaded = new_log();
+    ASSERT_EQ(loaded.load(saved), "");
+    std::vector<std::byte> again;
+    loaded.save(again);
+    EXPECT_EQ(saved, again);
+    EXPECT_EQ(text_in(loaded, uuid), uuid);
+    EXPECT_EQ(text_in(loaded, "of a request under way"), "of a request under way");
+    EXPECT_EQ(loaded.texts().orders_count(), 2U);
+    answer_log::cursor near;
+    EXPECT_EQ(loaded.find_detailed(domain::session_id{3}, 2, near)->details.texts, text_of::name) << "the drop copy";
+    for (std::size_t size = 0; size < saved.size(); ++size) {
+        EXPECT_NE(loaded.load(std::span(saved).first(size)), "");
+    }
+    loaded.append(of_text(domain::event_kind::order_cancelled, 7, uuid));
+    EXPECT_EQ(last_of(loaded).details.texts, text_of::name);
+
+    // For the gateway of the drop copy.
+    saved.clear();
+    log.save(saved, {false, false, false, true});
+    answer_log part = new_log();
+    ASSERT_EQ(part.load(saved), "");
+    EXPECT_EQ(text_in(part, uuid), uuid);
+    EXPECT_EQ(part.texts().orders_count(), 1U) << "its gateway will see the end of the order";
+    EXPECT_EQ(text_in(part, "the order of another account", 2), "");
 }
 
 TEST(answer_details, a_session_that_has_spoken_another_protocol_is_not_loaded) {

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -22,11 +24,11 @@ namespace {
 // | offset | size | meaning |
 // |--------|------|---------|
 // | 0      | 8    | "CORROANS" |
-// | 8      | 4    | version of this form: 2, or 3 with detailed answers |
+// | 8      | 4    | version of this form: 2, or 3 with detailed answers, or 4 with texts of order ids |
 // | 12     | 4    | number of sessions n |
 // | 16     | 48 n | of each session from 1: see below |
 // |        | 64 m | the answers that are kept, session by session, oldest first; domain::event as it stands in memory |
-// |        |      | version 3: the details, see below |
+// |        |      | versions 3 and 4: the details, see below |
 // | end-4  | 4    | CRC-32C of everything before |
 //
 // Of a session:
@@ -52,9 +54,11 @@ namespace {
 // |      | 8 count |
 // | 8    | partly filled open orders |
 // |      | of each, by id: 8 order, 8 value of the fills, 8 lots |
+// |      | version 4: texts and orders with them, see order_texts.cpp |
 // | 8    | the size of all this, these 8 bytes included |
 constexpr std::array<char, 8> magic{'C', 'O', 'R', 'R', 'O', 'A', 'N', 'S'};
-constexpr std::uint32_t version = 3;
+constexpr std::uint32_t version = 4;
+constexpr std::uint32_t version_without_texts = 3;
 constexpr std::uint32_t version_without_details = 2;
 constexpr std::size_t head_bytes = 16;
 constexpr std::size_t session_bytes = 48;
@@ -66,6 +70,24 @@ void put(std::vector<std::byte>& into, T value) {
     std::array<std::byte, sizeof(T)> bytes;
     base::store_le<T>(bytes.data(), value);
     into.insert(into.end(), bytes.begin(), bytes.end());
+}
+
+/// The id of an order that a message may have beside those in its details.
+[[nodiscard]] domain::client_order_id order_of(const domain::event& e) noexcept {
+    switch (e.kind) {
+        case domain::event_kind::order_entered:
+        case domain::event_kind::order_amended:
+        case domain::event_kind::order_cancelled:
+        case domain::event_kind::order_rejected:
+        case domain::event_kind::order_status: return e.order.client_order;
+        default: return {};
+    }
+}
+
+[[nodiscard]] answer_details details_at(const domain::event* place) noexcept {
+    answer_details details;
+    std::memcpy(static_cast<void*>(&details), static_cast<const void*>(place), sizeof details);
+    return details;
 }
 
 [[nodiscard]] std::uint32_t blocks_for(std::size_t answers) {
@@ -124,7 +146,13 @@ std::uint64_t answer_log::append(const domain::event& event) noexcept {
         numbers.forget_before(first_detailed_kept(id));
         return 0;
     }
+    if (event.kind == domain::event_kind::order_named) [[unlikely]] {
+        if (!detailed_.empty()) texts_.take(event.name);
+        return 0;
+    }
     if (!detailed_.empty()) event_fills_ = fills_.take(event);
+    if (!texts_.is_empty()) [[unlikely]]
+        texts_.follow(event);
     // Positions change by what a drop copy receives anyway.
     const bool is_copied = event.kind != domain::event_kind::position_reported;
     for (const domain::session_id copy : copies_of(domain::account_of(event))) {
@@ -237,7 +265,49 @@ std::uint64_t answer_log::append_pair(session& s, const domain::event& event, co
     domain::event place;
     static_assert(sizeof place == sizeof details);
     std::memcpy(static_cast<void*>(&place), &details, sizeof details);
+    if (!texts_.is_empty()) [[unlikely]] {
+        answer_details held = details;
+        hold_texts(event, held);
+        std::memcpy(static_cast<void*>(&place), &held, sizeof held);
+    }
     return append(s, place);
+}
+
+// An answer keeps the texts of its names until it is dropped.
+void answer_log::hold_texts(const domain::event& event, answer_details& details) noexcept {
+    if (domain::is_public(event.kind)) return;
+    const domain::account_id account = domain::account_of(event);
+    const auto hold = [&](domain::client_order_id name, std::uint8_t bit) {
+        if (domain::is_long_name(name) && texts_.hold(account, name)) details.texts |= bit;
+    };
+    hold(details.name, text_of::name);
+    hold(details.of_order, text_of::of_order);
+    const domain::client_order_id order = order_of(event);
+    if (order != details.name && order != details.of_order) hold(order, text_of::order_of_event);
+}
+
+// Of answers of one block, from `begin` to before `end`.
+void answer_log::release_texts(const session& s, std::uint32_t block, std::uint64_t begin, std::uint64_t end) noexcept {
+    if (!is_detailed(s)) return;
+    for (std::uint64_t number = begin | 1U; number + 1 < end; number += numbers_per_detailed) {
+        const domain::event& event = *slot(block, number);
+        const answer_details details = details_at(slot(block, number + 1));
+        if (details.texts == 0) continue;
+        const domain::account_id account = domain::account_of(event);
+        if ((details.texts & text_of::name) != 0) texts_.release(account, details.name);
+        if ((details.texts & text_of::of_order) != 0) texts_.release(account, details.of_order);
+        if ((details.texts & text_of::order_of_event) != 0) texts_.release(account, order_of(event));
+    }
+}
+
+/// Calls `f(event, place of its details)` for the answers of a session with detailed ones.
+template <class F>
+void answer_log::for_each_detailed(const session& s, F&& f) const {
+    std::uint32_t block = s.first_block;
+    for (std::uint64_t number = s.first_kept | 1U; number + 1 < s.next_answer; number += numbers_per_detailed) {
+        if (number != s.first_kept && (number - 1) % answers_per_block == 0) block = next_block_[block];
+        f(*slot(block, number), slot(block, number + 1));
+    }
 }
 
 bool answer_log::is_of_before(domain::session_id id, domain::time_ns moment) const noexcept {
@@ -268,6 +338,7 @@ std::optional<answer_log::detailed_answer> answer_log::find_detailed(domain::ses
     std::optional<detailed_answer> answered(std::in_place);
     answered->event = found[0];
     std::memcpy(static_cast<void*>(&answered->details), static_cast<const void*>(&found[1]), sizeof(answer_details));
+    answered->texts = &texts_;
     return answered;
 }
 
@@ -304,6 +375,13 @@ void answer_log::begin_again(session& s, const domain::numbers_reset& reset) noe
         s.is_partly_reset = true;
         return;
     }
+    if (!texts_.is_empty()) [[unlikely]] {
+        for (std::uint32_t block = s.first_block; block != no_block; block = next_block_[block]) {
+            const std::uint64_t behind = s.first_kept + answers_per_block - (s.first_kept - 1) % answers_per_block;
+            release_texts(s, block, s.first_kept, std::min(behind, s.next_answer));
+            s.first_kept = behind;
+        }
+    }
     if (s.last_block != no_block) {
         next_block_[s.last_block] = free_block_;
         free_block_ = s.first_block;
@@ -330,6 +408,10 @@ std::uint32_t answer_log::free_block_for(session& wanting) noexcept {
 std::uint32_t answer_log::drop_oldest_answers(session& s) noexcept {
     const std::uint32_t block = s.first_block;
     CORRO_ASSERT(block != no_block);
+    if (!texts_.is_empty()) [[unlikely]] {
+        const std::uint64_t behind = s.first_kept + answers_per_block - (s.first_kept - 1) % answers_per_block;
+        release_texts(s, block, s.first_kept, std::min(behind, s.next_answer));
+    }
     s.first_block = next_block_[block];
     --s.blocks_count;
     if (s.first_block == no_block) {
@@ -390,6 +472,7 @@ void answer_log::clear() noexcept {
     free_block_ = no_block;
     steal_from_ = 1;
     fills_.clear();
+    texts_.clear();
     for (detailed_session& d : detailed_) d = detailed_session(d.id);
 }
 
@@ -399,7 +482,9 @@ void answer_log::save(std::vector<std::byte>& into, const std::vector<bool>& cho
     const session nothing;
     const std::size_t begin = into.size();
     for (const char letter : magic) into.push_back(static_cast<std::byte>(letter));
-    put<std::uint32_t>(into, detailed_.empty() ? version_without_details : version);
+    put<std::uint32_t>(into, detailed_.empty()   ? version_without_details
+                             : texts_.is_empty() ? version_without_texts
+                                                 : version);
     put<std::uint32_t>(into, sessions_count());
     for (std::size_t id = 1; id < sessions_.size(); ++id) {
         const session& s = is_chosen(id) ? sessions_[id] : nothing;
@@ -451,11 +536,38 @@ void answer_log::save_details(std::vector<std::byte>& into, const std::vector<bo
         put<std::int64_t>(into, t.value);
         put<std::uint64_t>(into, t.lots);
     }
+    if (!texts_.is_empty()) texts_.save(into, texts_of(chosen));
     put<std::uint64_t>(into, into.size() - begin + sizeof(std::uint64_t));
 }
 
+// The orders of the chosen sessions, and those that they receive copies of; the texts that their answers hold.
+order_texts::filter answer_log::texts_of(const std::vector<bool>& chosen) const {
+    if (chosen.empty()) return {};
+    auto held = std::make_shared<std::set<std::pair<std::uint32_t, std::uint64_t>>>();
+    for (std::size_t id = 1; id < sessions_.size(); ++id) {
+        if (!chosen[id] || !is_detailed(sessions_[id])) continue;
+        for_each_detailed(sessions_[id], [&](const domain::event& event, const domain::event* place) {
+            const answer_details details = details_at(place);
+            if (details.texts == 0) return;
+            for (const domain::client_order_id name : {details.name, details.of_order, order_of(event)}) {
+                if (domain::is_long_name(name)) held->emplace(domain::account_of(event).value, name.value);
+            }
+        });
+    }
+    order_texts::filter only;
+    only.order = [this, &chosen](domain::session_id owner, domain::account_id account) {
+        return chosen[owner.value] ||
+               std::ranges::any_of(copies_of(account), [&](domain::session_id copy) { return chosen[copy.value]; });
+    };
+    only.text = [held = std::move(held)](domain::account_id account, domain::client_order_id name) {
+        return held->contains({account.value, name.value});
+    };
+    return only;
+}
+
 std::string answer_log::read_details(std::span<const std::byte> saved, std::vector<detailed_session>& into,
-                                     std::vector<std::pair<domain::order_id, order_fills::totals>>& fills) const {
+                                     std::vector<std::pair<domain::order_id, order_fills::totals>>& fills,
+                                     order_texts* texts) const {
     constexpr const char* too_short = "their details end too early";
     constexpr std::size_t record_bytes = 24;
     std::size_t at = 0;
@@ -493,6 +605,11 @@ std::string answer_log::read_details(std::span<const std::byte> saved, std::vect
         t.lots = static_cast<std::uint32_t>(next(std::type_identity<std::uint64_t>()));
         fills.emplace_back(order, t);
     }
+    if (texts != nullptr) {
+        const std::size_t bytes = texts->load(saved.subspan(at));
+        if (bytes == 0) return "the texts of orders contradict each other";
+        at += bytes;
+    }
     return at == saved.size() ? std::string() : too_short;
 }
 
@@ -513,6 +630,7 @@ std::string answer_log::load(std::span<const std::byte> saved) {
     const std::size_t events_begin = head_bytes + count * record_bytes;
     std::vector<detailed_session> detailed;
     std::vector<std::pair<domain::order_id, order_fills::totals>> fills;
+    order_texts texts;
     std::size_t details_bytes = 0;
     if (form > version_without_details) {
         if (body.size() < events_begin + sizeof(std::uint64_t)) return "they end too early";
@@ -520,8 +638,8 @@ std::string answer_log::load(std::span<const std::byte> saved) {
         if (details_bytes < sizeof(std::uint64_t) || details_bytes > body.size() - events_begin) {
             return "they end too early";
         }
-        const std::string problem =
-            read_details(body.last(details_bytes).first(details_bytes - sizeof(std::uint64_t)), detailed, fills);
+        const std::string problem = read_details(body.last(details_bytes).first(details_bytes - sizeof(std::uint64_t)),
+                                                 detailed, fills, form > version_without_texts ? &texts : nullptr);
         if (!problem.empty()) return problem;
     }
     std::vector<session> sessions(std::max(sessions_.size(), count + 1));
@@ -566,6 +684,7 @@ std::string answer_log::load(std::span<const std::byte> saved) {
         here.numbers = std::move(d.numbers);
     }
     for (const auto& [order, t] : fills) fills_.load(order, t);
+    if (!detailed_.empty()) texts_ = std::move(texts);
     const std::byte* from = body.data() + events_begin;
     for (std::size_t id = 1; id <= std::min<std::size_t>(count, sessions_count()); ++id) {
         session& s = sessions_[id];
@@ -581,6 +700,15 @@ std::string answer_log::load(std::span<const std::byte> saved) {
             append(s, event);
         }
         s.begun = sessions[id].begun;
+    }
+    if (texts_.is_empty()) return {};
+    for (const detailed_session& d : detailed_) {
+        for_each_detailed(at(d.id), [this](const domain::event& event, domain::event* place) {
+            answer_details details = details_at(place);
+            if (std::exchange(details.texts, std::uint8_t{0}) == 0) return;
+            hold_texts(event, details);
+            std::memcpy(static_cast<void*>(place), &details, sizeof details);
+        });
     }
     return {};
 }

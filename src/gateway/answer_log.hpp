@@ -14,7 +14,8 @@
 //
 // Sessions with detailed answers: FIX says more of an order than an event does, and numbers other messages too. Such a
 // session's answers take two numbers each, for the event and for its answer_details; events that such protocols have no
-// message for are left out. Its message_numbers say which number each answer has for the client.
+// message for are left out. Its message_numbers say which number each answer has for the client. Order ids that stand
+// for texts have them in order_texts.
 //
 // Layout: answer_log.cpp has the table of what `save` writes.
 // Limits: answer_log_options. Threads: one.
@@ -40,6 +41,7 @@
 #include "gateway/answer_details.hpp"
 #include "gateway/limits.hpp"
 #include "gateway/message_numbers.hpp"
+#include "gateway/order_texts.hpp"
 
 namespace corro::gateway {
 
@@ -82,7 +84,7 @@ class answer_log {
     /// Keeps a private event and gives it the next answer number of its session, which is returned; and that of every
     /// session that gets a copy, which is then the one before its `next_answer`. Returns 0 for what gets no number: a
     /// session_numbers_reset, which starts the session's numbers at 1 again unless it is partial, a messages_counted,
-    /// and what the session's protocol has no message for.
+    /// an order_named, and what the session's protocol has no message for.
     /// @pre  The event's session is one of the log's (asserted).
     std::uint64_t append(const domain::event& event) noexcept;
 
@@ -124,7 +126,10 @@ class answer_log {
     struct detailed_answer {
         domain::event event;
         answer_details details;
+        const order_texts* texts = nullptr;  ///< of the log
     };
+    /// The texts of order ids, while there are sessions with detailed answers.
+    [[nodiscard]] const order_texts& texts() const noexcept { return texts_; }
     /// How many detailed answers the session was ever given since its last reset; they count from 1.
     [[nodiscard]] std::uint64_t detailed_count(domain::session_id id) const noexcept {
         return (at(id).next_answer - 1) / numbers_per_detailed;
@@ -201,9 +206,18 @@ class answer_log {
     std::uint64_t append_detailed(detailed_session& d, const domain::event& event) noexcept;
     std::uint64_t append_of_query(detailed_session& d, const domain::event& event, answer_details details) noexcept;
     std::uint64_t append_pair(session& s, const domain::event& event, const answer_details& details) noexcept;
+    void hold_texts(const domain::event& event, answer_details& details) noexcept;
+    void release_texts(const session& s, std::uint32_t block, std::uint64_t begin, std::uint64_t end) noexcept;
+    template <class F>
+    void for_each_detailed(const session& s, F&& f) const;
+    [[nodiscard]] bool is_detailed(const session& s) const noexcept {
+        return is_detailed(domain::session_id{static_cast<std::uint32_t>(&s - sessions_.data())});
+    }
+    [[nodiscard]] order_texts::filter texts_of(const std::vector<bool>& chosen) const;
     void save_details(std::vector<std::byte>& into, const std::vector<bool>& chosen) const;
     [[nodiscard]] std::string read_details(std::span<const std::byte> saved, std::vector<detailed_session>& into,
-                                           std::vector<std::pair<domain::order_id, order_fills::totals>>& fills) const;
+                                           std::vector<std::pair<domain::order_id, order_fills::totals>>& fills,
+                                           order_texts* texts) const;
     [[nodiscard]] std::uint32_t block_of(const session& s, std::uint64_t number) const noexcept;
     [[nodiscard]] std::uint32_t free_block_for(session& wanting) noexcept;
     [[nodiscard]] std::uint32_t drop_oldest_answers(session& s) noexcept;
@@ -222,6 +236,7 @@ class answer_log {
     std::vector<std::uint32_t> detailed_by_session_;       ///< place in `detailed_` plus 1; 0: none
     order_fills fills_;                                    ///< only if there are sessions with detailed answers
     order_fills::totals event_fills_;                      ///< of the order of the event that is appended
+    order_texts texts_;                                    ///< likewise
     std::vector<std::uint32_t> next_block_;
     std::vector<std::uint32_t> previous_block_;  ///< of all blocks of a session but its first
     mutable std::uint64_t blocks_walked_count_ = 0;

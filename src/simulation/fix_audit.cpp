@@ -13,6 +13,7 @@
 #include "fix/limits.hpp"
 #include "fix/session/settings.hpp"
 #include "fix_gateway/answer_store.hpp"
+#include "fix_gateway/order_names.hpp"
 #include "fix_gateway/quote_names.hpp"
 #include "wire/instrument_table.hpp"
 
@@ -35,7 +36,11 @@ command_kind kind_of(std::string_view type) noexcept {
 domain::client_order_id order_of(const fix_request& request) noexcept {
     if (request.type == "S") return fix_gateway::quote_name(request.name, fix_gateway::quote_request::quote);
     if (request.type == "i") return fix_gateway::quote_name(request.name, 1, 1);
-    return domain::client_order_id{request.type == "D" ? request.name : request.original};
+    const std::uint64_t name = request.type == "D" ? request.name : request.original;
+    if (name == 0) return {};
+    const auto order = fix_gateway::order_name(request_text(name));
+    CORRO_ASSERT(order, "a client of a run sends no other names");
+    return *order;
 }
 
 class messages_check {

@@ -22,6 +22,7 @@ namespace tag = fix_gateway::tag;
 
 constexpr std::uint64_t prices_count = 4;
 constexpr std::uint64_t lots_max = 9;
+constexpr std::string_view uuid_begin = "6ba7b810-9dad-11d1-80b4-";
 
 std::uint64_t number_in(const fix::field_index& message, std::uint32_t of) {
     return fix::unsigned_value(message.get(of).value_or("")).value_or(0);
@@ -35,6 +36,17 @@ bool begins_with_any(std::string_view text, std::initializer_list<std::string_vi
 }
 
 }  // namespace
+
+std::string request_text(std::uint64_t name) {
+    return name % 3 == 0 ? fmt::format("{}{:012}", uuid_begin, name) : std::to_string(name);
+}
+
+std::uint64_t name_of_request(std::string_view text) noexcept {
+    if (text.starts_with(uuid_begin)) {
+        text.remove_prefix(std::min(text.find_first_not_of('0', uuid_begin.size()), text.size()));
+    }
+    return fix::unsigned_value(text).value_or(0);
+}
 
 std::string content_of(const fix::field_index& message) {
     std::string content;
@@ -100,7 +112,7 @@ void fix_trader::ask(fix::session& on, fix::instant now) {
         request.type = "D";
         request.name = settings_.first_name + names_count_;
         fix::message_writer& order = on.begin_message(request.type, now);
-        order.put(tag::cl_ord_id, request.name);
+        order.put(tag::cl_ord_id, request_text(request.name));
         order.put(tag::side, random_.below(2) == 0 ? '1' : '2');
         order.put(tag::symbol, any_symbol());
         order.put(tag::ord_type, '2');
@@ -111,14 +123,14 @@ void fix_trader::ask(fix::session& on, fix::instant now) {
         const bool replaces = choice < 8 && open_.size() < orders_max;
         request.type = replaces ? "G" : choice == 8 ? "H" : "F";
         request.name = settings_.first_name + names_count_;
-        request.original = fix::unsigned_value(which->first).value_or(0);
+        request.original = name_of_request(which->first);
         fix::message_writer& change = on.begin_message(request.type, now);
         // A status request is about the order itself.
         if (request.type == "H") {
             change.put(tag::cl_ord_id, which->first);
-            change.put(tag::ord_status_req_id, request.name);
+            change.put(tag::ord_status_req_id, request_text(request.name));
         } else {
-            change.put(tag::cl_ord_id, request.name);
+            change.put(tag::cl_ord_id, request_text(request.name));
             change.put(tag::orig_cl_ord_id, which->first);
         }
         change.put(tag::side, which->second.side);
@@ -154,7 +166,7 @@ void fix_trader::ask_for_all(fix::session& on, fix::instant now, fix_request& re
     request.type = "AF";
     request.name = settings_.first_name + names_count_;
     fix::message_writer& question = on.begin_message(request.type, now);
-    question.put(tag::mass_status_req_id, request.name);
+    question.put(tag::mass_status_req_id, request_text(request.name));
     question.put(tag::mass_status_req_type, 7);
 }
 
@@ -320,7 +332,7 @@ void fix_trader::take_business_reject(const fix::field_index& message, std::uint
     }
     // A question that the venue does not answer, for its throttle say: in the answer log, as a report is.
     if (message.get(tag::business_reject_ref_id) && (request.type == "H" || request.type == "AF")) {
-        return answered(std::to_string(request.name), now);
+        return answered(request_text(request.name), now);
     }
     // This refusal is of the connection, as a heartbeat is.
     unkept_.insert(number);
@@ -347,7 +359,7 @@ void fix_trader::refused(std::uint64_t number, std::int64_t now) {
 }
 
 const fix_request* fix_trader::request_named(std::string_view name) const {
-    const auto number = numbers_.find(fix::unsigned_value(name).value_or(0));
+    const auto number = numbers_.find(name_of_request(name));
     return number == numbers_.end() ? nullptr : &requests_.find(number->second)->second;
 }
 

@@ -69,6 +69,12 @@ struct fix_request {
     }
 };
 
+/// ClOrdID (11), or the id of a question, of a request with this name: of every third name a UUID, which is too long to
+/// be the venue's number, otherwise the name itself. Ids of quotes are always the name.
+[[nodiscard]] std::string request_text(std::uint64_t name);
+/// And back; 0: no name has this text.
+[[nodiscard]] std::uint64_t name_of_request(std::string_view text) noexcept;
+
 /// What a message says, however often it is sent: without PossDupFlag (43) and the times in its header.
 [[nodiscard]] std::string content_of(const fix::field_index& message);
 
@@ -107,7 +113,7 @@ class fix_trader final : public fix::application {
     /// ExecID (17) of each report that is not the answer to a question.
     [[nodiscard]] const std::set<std::string>& executions() const noexcept { return executions_; }
     /// Whether this is the name of an open order of its own, as far as it knows.
-    [[nodiscard]] bool has_open(std::uint64_t name) const { return open_.contains(std::to_string(name)); }
+    [[nodiscard]] bool has_open(std::uint64_t name) const { return open_.contains(request_text(name)); }
     [[nodiscard]] std::size_t open_orders_count() const noexcept { return open_.size(); }
     [[nodiscard]] std::uint64_t messages_count() const noexcept { return contents_.size(); }
     [[nodiscard]] std::uint64_t quotes_count() const noexcept { return quote_answers_count_; }

@@ -133,6 +133,16 @@ struct columns {
     return c;
 }
 
+/// With its own name; the text is in the journal.
+[[gnu::always_inline]] inline columns of(const domain::name_part& e) noexcept {
+    columns c;
+    c.account = e.account.value;
+    c.session = e.session.value;
+    c.client_order = e.name.value;
+    c.quantity = e.length;
+    return c;
+}
+
 /// One that only counts has the count as its quantity.
 [[gnu::always_inline]] inline columns of(const domain::position_state& e, domain::instrument_id i) noexcept {
     columns c;
@@ -217,6 +227,7 @@ char* put_payload(const domain::event& e, const event_text::listed& i, char* to)
         case event_kind::session_numbers_reset: return put_columns(of(e.numbers_reset), i, to);
         case event_kind::messages_counted: return put_columns(of(e.counted), i, to);
         case event_kind::request_named: return put_columns(of(e.named), i, to);
+        case event_kind::order_named: return put_columns(of(e.name), i, to);
         case event_kind::position_reported: return put_columns(of(e.position, e.instrument), i, to);
         case event_kind::order_added:
         case event_kind::order_reduced:
@@ -241,8 +252,9 @@ bool has_side(domain::event_kind kind) noexcept {
            kind != event_kind::statistics && kind != event_kind::phase_changed &&
            kind != event_kind::protection_changed && kind != event_kind::request_done &&
            kind != event_kind::quote_entered && kind != event_kind::session_numbers_reset &&
-           kind != event_kind::messages_counted && kind != event_kind::auction_indicative &&
-           kind != event_kind::auction_ended && kind != event_kind::instrument_settled && !domain::is_definition(kind);
+           kind != event_kind::messages_counted && kind != event_kind::order_named &&
+           kind != event_kind::auction_indicative && kind != event_kind::auction_ended &&
+           kind != event_kind::instrument_settled && !domain::is_definition(kind);
 }
 
 std::string_view name_of(domain::event_kind kind) noexcept {
@@ -250,6 +262,7 @@ std::string_view name_of(domain::event_kind kind) noexcept {
         case domain::event_kind::session_numbers_reset: return "session_numbers_reset";
         case domain::event_kind::messages_counted: return "messages_counted";
         case domain::event_kind::request_named: return "request_named";
+        case domain::event_kind::order_named: return "order_named";
         case domain::event_kind::position_reported: return "position_reported";
         default: break;
     }

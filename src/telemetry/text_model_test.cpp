@@ -103,6 +103,12 @@ columns columns_of(const domain::event& e) noexcept {
             c.order = e.named.order.value;
             c.client_order = e.named.name.value;
             break;
+        case event_kind::order_named:
+            c.account = e.name.account.value;
+            c.session = e.name.session.value;
+            c.client_order = e.name.name.value;
+            c.quantity = e.name.length;
+            break;
         case event_kind::position_reported:
             c.account = e.position.account.value;
             c.session = e.position.session.value;
@@ -164,13 +170,14 @@ bool has_side(domain::event_kind kind) noexcept {
            kind != event_kind::auction_ended && kind != event_kind::instrument_settled &&
            kind != event_kind::instrument_terms && kind != event_kind::instrument_legs &&
            kind != event_kind::instrument_defined && kind != event_kind::session_numbers_reset &&
-           kind != event_kind::messages_counted;
+           kind != event_kind::messages_counted && kind != event_kind::order_named;
 }
 
 std::string_view name_of(domain::event_kind kind) noexcept {
     if (kind == domain::event_kind::session_numbers_reset) return "session_numbers_reset";
     if (kind == domain::event_kind::messages_counted) return "messages_counted";
     if (kind == domain::event_kind::request_named) return "request_named";
+    if (kind == domain::event_kind::order_named) return "order_named";
     if (kind == domain::event_kind::position_reported) return "position_reported";
     // The template ids of the messages are the numbers of the events plus 32.
     return wire::to_string(static_cast<wire::template_id>(static_cast<unsigned>(kind) + 32));

@@ -468,6 +468,7 @@ std::size_t encode(const domain::command& command, const domain::instrument& ins
         case command_kind::set_account_limits:
         case command_kind::reset_session_numbers:
         case command_kind::count_messages:
+        case command_kind::name_order:
         case command_kind::cancel_on_disconnect: return 0;  // internal; no client sends it
         case command_kind::define_instrument: {
             const domain::definition d = domain::definition_of(command);

@@ -297,6 +297,7 @@ std::size_t encode(const domain::event& e, const domain::instrument& i, std::uin
         case event_kind::instrument_defined: return encode(from_defined(e), sequence, out);
         case event_kind::session_numbers_reset:
         case event_kind::messages_counted:
+        case event_kind::order_named:
         case event_kind::request_named:
         case event_kind::position_reported: break;  // no message
     }

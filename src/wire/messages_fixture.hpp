@@ -180,6 +180,7 @@ class message_maker {
             case domain::command_kind::set_account_limits:
             case domain::command_kind::reset_session_numbers:
             case domain::command_kind::count_messages:
+            case domain::command_kind::name_order:
             case domain::command_kind::cancel_on_disconnect: break;  // no message
         }
         return c;
@@ -329,6 +330,7 @@ class message_maker {
                 break;
             case domain::event_kind::session_numbers_reset:
             case domain::event_kind::messages_counted:
+            case domain::event_kind::order_named:
             case domain::event_kind::request_named:
             case domain::event_kind::position_reported: break;  // no message
         }

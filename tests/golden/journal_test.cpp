@@ -6,6 +6,7 @@
 #include "base/random.hpp"
 #include "domain/definition.hpp"
 #include "domain/fingerprint.hpp"
+#include "domain/long_name.hpp"
 #include "facility/facility.hpp"
 #include "golden_fixture.hpp"
 #include "journal/snapshot_store.hpp"
@@ -197,6 +198,18 @@ TEST_F(golden_journal, F4_the_journal_is_written_with_the_same_bytes) {
     EXPECT_EQ(disk.bytes_of(segment_path), *file);
 }
 
+/// And one after those.
+domain::command text_command(std::uint64_t n) {
+    domain::command c = domain::name_order_of("a text of sixty-three characters, which is as many as there may");
+    c.sequence = domain::sequence_number{n};
+    c.time = domain::time_ns{1'700'000'000'000'000'000};
+    c.session = domain::session_id{101};
+    c.account = domain::account_id{1};
+    c.instrument = domain::instrument_id{2};
+    c.name_order().request_kind = 1;
+    return c;
+}
+
 // A separate file, because the file of the version is older than these kinds.
 TEST_F(golden_journal, F4_kinds_of_commands_that_were_added_are_read_and_written_with_the_same_bytes) {
     io::block_on(ctx, write_golden_journal(&disk, &added_command, added_count));
@@ -237,6 +250,20 @@ TEST_F(golden_journal, F4_names_of_requests_and_counted_messages_are_read_and_wr
     disk.put(segment_path, *current);
     std::string problem;
     EXPECT_EQ(io::block_on(ctx, count_golden_commands(&disk, &problem, &named_command)), named_count);
+    EXPECT_EQ(problem, "");
+}
+
+TEST_F(golden_journal, F4_texts_of_names_are_read_and_written_with_the_same_bytes) {
+    EXPECT_EQ(text_command(1).kind, static_cast<domain::command_kind>(31));
+    io::block_on(ctx, write_golden_journal(&disk, &text_command, 1));
+    const auto current = testing::current_golden("kinds.v2.3.segment", disk.bytes_of(segment_path));
+    ASSERT_TRUE(current);
+    if (journal::format_version == 2) {
+        EXPECT_EQ(disk.bytes_of(segment_path), *current);
+    }
+    disk.put(segment_path, *current);
+    std::string problem;
+    EXPECT_EQ(io::block_on(ctx, count_golden_commands(&disk, &problem, &text_command)), 1U);
     EXPECT_EQ(problem, "");
 }
 

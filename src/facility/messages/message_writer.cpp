@@ -2,6 +2,8 @@
 
 #include "facility/messages/message_writer.hpp"
 
+#include "domain/long_name.hpp"
+
 namespace corro::facility {
 
 void message_writer::protection_changed(const quote_protection& p, domain::account_id account,
@@ -47,6 +49,17 @@ void message_writer::messages_counted(const domain::count_messages& counted) noe
     taken.account = command_->account;
     taken.session = command_->session;
     buffer_.append(domain::event_kind::messages_counted, {}, domain::side::buy).counted = taken;
+}
+
+void message_writer::order_named() noexcept {
+    const domain::long_name_text text = domain::long_name_of(*command_);
+    for (std::size_t part = 0; part < domain::name_parts_count(text.size); ++part) {
+        domain::name_part said = domain::name_part_of(text.view(), part);
+        said.name = command_->client_order;
+        said.account = command_->account;
+        said.session = command_->session;
+        buffer_.append(domain::event_kind::order_named, {}, domain::side::buy).name = said;
+    }
 }
 
 void message_writer::request_named(std::uint32_t slot) noexcept {

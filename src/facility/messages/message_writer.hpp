@@ -117,6 +117,8 @@ class message_writer {
     void request_done(domain::instrument_id instrument, domain::account_id account) noexcept;
     void numbers_reset(domain::time_ns day_begin) noexcept;
     void messages_counted(const domain::count_messages& counted) noexcept;
+    /// The running command says what a client order id stands for.
+    void order_named() noexcept;
     /// The running command has a name of its own.
     ///
     /// @param slot  Of the open order that it names; matching::engine::none for none or many.

@@ -11,6 +11,12 @@
 namespace corro::node {
 namespace {
 
+/// The kind of the request that the command is, or has the text of a name for.
+domain::command_kind kind_of_request(const domain::command& command) noexcept {
+    if (command.kind != domain::command_kind::name_order) return command.kind;
+    return static_cast<domain::command_kind>(command.name_order().request_kind);
+}
+
 /// Commands that can only remove orders, now or when their session has ended.
 bool only_closes(const domain::command& command) noexcept {
     switch (command.kind) {
@@ -20,6 +26,9 @@ bool only_closes(const domain::command& command) noexcept {
         // Without it a session could not log on to cancel orders.
         case domain::command_kind::reset_session_numbers:
         case domain::command_kind::count_messages: return true;
+        case domain::command_kind::name_order:
+            return kind_of_request(command) == domain::command_kind::cancel_order ||
+                   kind_of_request(command) == domain::command_kind::cancel_orders;
         case domain::command_kind::kill_switch: return command.kill_switch().state == domain::switch_state::on;
         default: return false;
     }
@@ -108,8 +117,15 @@ bool matching_host::execute(domain::command& command) noexcept {
     if (open_orders_max_ != 0 && command.verdict() == domain::reject_reason::none &&
         facility_.opens_beyond(command, open_orders_max_)) [[unlikely]]
         command.set_verdict(domain::reject_reason::open_orders_limit);
-    if (journal_ != nullptr && !append_to_journal(command)) [[unlikely]]
+    if (nameless_session_.value != 0 && lacks_name(command)) [[unlikely]]
         return false;
+    if (journal_ != nullptr && !append_to_journal(command)) [[unlikely]] {
+        if (command.kind == domain::command_kind::name_order) {
+            nameless_session_ = command.session;
+            nameless_kind_ = kind_of_request(command);
+        }
+        return false;
+    }
     sequence_ = command.sequence.value;
     last_ns_ = now_ns;
     note(command);
@@ -177,6 +193,16 @@ std::error_code matching_host::load(base::byte_source& source) {
     sequence_ = position.sequence.value;
     last_ns_ = position.time.value;
     return {};
+}
+
+// A request whose name was refused is refused, too, even if the journal has room again: its answers would have a number
+// for a name.
+bool matching_host::lacks_name(const domain::command& command) noexcept {
+    const bool is_name = command.kind == domain::command_kind::name_order;
+    if (command.session != nameless_session_ || kind_of_request(command) != nameless_kind_) return false;
+    if (!is_name && command.request() == 0) return false;
+    if (!is_name) nameless_session_ = {};
+    return true;
 }
 
 // A note that ends a cancel on disconnect is refused when the cancel is missing, so that the next start still finds it.

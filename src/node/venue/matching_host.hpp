@@ -101,7 +101,8 @@ class matching_host final : private facility::event_consumer {
     /// Sequences and executes one command. False when the journal does not accept it, because it has failed, or
     /// because the disk is full and this is not a cancel; the command then has no effect and causes no event. The
     /// cancel for a lost connection, and the notes about it, may use the operators' reserve, connection_commands_max
-    /// for each session. A note that ends the cancel on disconnect is refused when the cancel before it was refused.
+    /// for each session. A note that ends the cancel on disconnect is refused when the cancel before it was refused,
+    /// and a request when the name_order before it was refused.
     /// @pre has_room() (asserted).
     [[nodiscard]] bool execute(domain::command& command) noexcept;
 
@@ -123,6 +124,7 @@ class matching_host final : private facility::event_consumer {
     [[nodiscard]] bool journal_takes(const domain::command& command) noexcept;
     [[nodiscard]] bool may_use_reserve(domain::session_id session) noexcept;
     [[nodiscard]] bool append_to_journal(const domain::command& command) noexcept;
+    [[nodiscard]] bool lacks_name(const domain::command& command) noexcept;
     [[nodiscard]] std::uint64_t releasable_sequence() const noexcept;
     void note(const domain::command& command) noexcept;
     void apply(const domain::command& command) noexcept;
@@ -149,6 +151,8 @@ class matching_host final : private facility::event_consumer {
     std::uint64_t sequence_ = 0;
     std::uint64_t emitted_count_ = 0;
     std::uint32_t open_orders_max_ = 0;
+    domain::session_id nameless_session_{};  ///< the name before its next request was refused; 0: of none
+    domain::command_kind nameless_kind_{};   ///< that request's
     std::vector<std::uint32_t> last_requests_;
     std::vector<domain::account_id> disconnect_cancels_;
     std::vector<connection_commands> connections_;  ///< by session

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <vector>
 
+#include "domain/long_name.hpp"
 #include "gateway/session/disconnect_cancel.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/tick_clock.hpp"
@@ -95,6 +96,15 @@ domain::command reset_numbers(std::uint32_t session) {
     return c;
 }
 
+/// The text of a name, before a request of this kind.
+domain::command name_for(domain::command_kind request) {
+    domain::command c = domain::name_order_of("6ba7b810-9dad-11d1-80b4-00c04fd430c8");
+    c.session = domain::session_id{1};
+    c.account = domain::account_id{1};
+    c.name_order().request_kind = static_cast<std::uint8_t>(request);
+    return c;
+}
+
 /// The journal after a connection breaks on a full disk.
 io::task<void> lose_connections(sim::disk* disk, matching_host* host) {
     auto opened = co_await journal::open_writer(disk, "j", journal::small_options(journal::durability::group));
@@ -109,6 +119,11 @@ io::task<void> lose_connections(sim::disk* disk, matching_host* host) {
     domain::command cancel = order();
     cancel.kind = domain::command_kind::cancel_order;
     cancel.client_order = domain::client_order_id{77};
+    const auto is_taken = [host](domain::command c) { return host->execute(c); };
+    EXPECT_FALSE(is_taken(name_for(domain::command_kind::enter_order)));
+    EXPECT_FALSE(is_taken(order()));
+    EXPECT_TRUE(is_taken(name_for(domain::command_kind::cancel_order)));
+    EXPECT_TRUE(is_taken(cancel));
     co_await fill(host, &log, cancel, journal::journal_room::operators_only);
     EXPECT_EQ(log.room(), journal::journal_room::operators_only);
     const auto executes = [host](domain::command c) { return host->execute(c); };
@@ -134,10 +149,13 @@ io::task<void> lose_connections(sim::disk* disk, matching_host* host) {
     domain::command of_operator = cancel;
     of_operator.set_operator(true);
     EXPECT_TRUE(executes(of_operator));
+    EXPECT_FALSE(executes(name_for(domain::command_kind::cancel_order)));
     // There is space again, and the note before the missing cancel stays.
     disk->faults().capacity_bytes = ~std::uint64_t{0};
     while (log.room() != journal::journal_room::everything) co_await log.progressed().wait();
     EXPECT_FALSE(executes(off)) << "the cancel before it is in no journal";
+    EXPECT_FALSE(executes(cancel)) << "its name is in no journal";
+    EXPECT_TRUE(executes(cancel));
     EXPECT_TRUE(executes(on));
     EXPECT_TRUE(executes(lost));
     EXPECT_TRUE(executes(off));

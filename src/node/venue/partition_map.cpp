@@ -68,6 +68,8 @@ std::size_t partition_map::target_of(const command& c) const noexcept {
         case command_kind::change_phase: return c.instrument.value == 0 ? all : first_if_unknown(home_of(c.instrument));
         // One journal is enough: nothing leaves before it is there.
         case command_kind::count_messages: return 0;
+        // Where its request goes, or everywhere.
+        case command_kind::name_order: return home_of(c.instrument) == nowhere ? all : home_of(c.instrument);
         // Commands about an account go to all partitions.
         case command_kind::set_protection:
         case command_kind::reset_protection:

@@ -49,6 +49,14 @@ TEST(partition_map, routes_what_names_an_instrument_by_it) {
     }
 }
 
+TEST(partition_map, sends_the_text_of_a_name_where_its_request_goes_or_to_all) {
+    const partition_map map(two_partitions());
+    EXPECT_EQ(map.target_of(of(command_kind::name_order, 1)), 0U);
+    EXPECT_EQ(map.target_of(of(command_kind::name_order, 3)), 1U);
+    EXPECT_EQ(map.target_of(of(command_kind::name_order, 0)), partition_map::all);
+    EXPECT_EQ(map.target_of(of(command_kind::name_order, 4)), partition_map::all);
+}
+
 TEST(partition_map, sends_an_unknown_instrument_to_the_first_partition_to_be_refused) {
     const partition_map map(two_partitions());
     EXPECT_EQ(map.target_of(of(command_kind::enter_order, 4)), 0U);
