@@ -214,6 +214,9 @@ class simulated_run {
         go_on_for(silence_allowed);
         for (sim::host* each : clients_->hosts()) each->set_paused(false);
         go_on_for(idle_time);
+        // The heartbeat of a FIX session is a command, with which an order may expire at the last moment.
+        static_cast<void>(
+            wait_for([this] { return site_.is_serving() && are_feeds_current(site_.venue(), *clients_); }));
         for (std::size_t k = 0; k < before_by_fix.size(); ++k) {
             const fix_trader& idle = clients_->by_fix()[k]->trader();
             if (idle.connections_count() == before_by_fix[k]) continue;
