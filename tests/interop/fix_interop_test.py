@@ -38,6 +38,8 @@ legs = [{ instrument = 1, side = "buy" }, { instrument = 2, side = "sell", ratio
 """
 ACCOUNTS = {"ALICE": "alice", "BOB": "bob"}
 REPLACE, CANCEL, SPECIAL = 1_000_000, 2_000_000, 3_000_000  # ClOrdIDs of the requests that are no orders of the crowd
+TOO_LONG = 64 * "x"  # for a ClOrdID
+UUID = "6ba7b810-9dad-11d1-80b4-00c04fd430c"
 
 
 def key_of(name):
@@ -108,7 +110,9 @@ def one_of_each(version):
     yield order("ALICE", "2", _2964=4)  # does not trade with its own account's order
     yield "wait"
     yield "BOB D 11=1|21=1|55=CLF7|38=1|40=2|44=70|60=20260102-12:00:00"  # Side is missing
-    yield "BOB D 11=eleven.chars|21=1|55=CLF7|54=1|38=1|40=2|44=70|60=20260102-12:00:00"
+    yield "BOB D 11=" + TOO_LONG + "|21=1|55=CLF7|54=1|38=1|40=2|44=70|60=20260102-12:00:00"
+    yield "BOB D 11=" + UUID + "1|21=1|55=CLF7|54=1|38=1|40=2|44=60|60=20260102-12:00:00"
+    yield "BOB F 11=" + UUID + "2|41=" + UUID + "1|55=CLF7|54=1|60=20260102-12:00:00"
     yield "BOB E 66=1|394=3"
     yield "wait"
     yield "ALICE S 117=quote-1|55=CLF7|132=65|134=3|133=75|135=2|60=20260102-12:00:00"
@@ -256,7 +260,7 @@ class FixInterop(unittest.TestCase):
             elif message["150"] != "I" and message.get("20") != "3" and message["37"] != "NONE":
                 orders[sender, message["37"]].append(message)
         names = {(words[0], words[2].split("|")[0][3:]) for words in plan if len(words) > 1 and words[2].startswith("11=")}
-        refused = {("BOB", "1"), ("BOB", "eleven.chars")}
+        refused = {("BOB", "1"), ("BOB", TOO_LONG)}
         self.assertEqual(names - answered - refused, set(), "requests without a report")
 
         kind = "b" if client.version == "FIX.4.2" else "AI"

@@ -128,7 +128,9 @@ class FixOrderEntry(unittest.TestCase):
             client = self.connect(exchange)
             client.log_on()
             self.assertFields(client.ask("35=D|11=A1|55=ESZ6|38=5|40=2|44=5900.25|"), _35="3", _371="54", _373="1")
-            self.assertFields(client.ask("35=D|11=eleven chars|55=ESZ6|54=1|38=5|40=2|44=1|"), _35="j", _372="D")
+            self.assertFields(client.ask("35=D|11=" + 64 * "x" + "|55=ESZ6|54=1|38=5|40=2|44=1|"), _35="j", _372="D")
+            uuid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
+            self.assertFields(client.ask("35=D|11=" + uuid + "|55=ESZ6|54=1|38=5|40=2|44=1|"), _35="8", _39="8", _11=uuid)
             self.assertFields(client.ask("35=D|11=A1|55=NONE|54=1|38=5|40=2|44=5900.25|"), _35="8", _39="8", _103="1")
             self.assertFields(client.ask("35=D|11=A1|55=ESZ6|54=1|38=5|40=2|44=5900.1|"), _35="8", _39="8",
                               _58="price_off_tick")
