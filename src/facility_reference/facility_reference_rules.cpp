@@ -26,7 +26,8 @@ reject_reason facility_reference::apply_band(order& o) const {
     const domain::price_summary& prices = books_[o.instrument].prices;
     if (is_collecting(o.instrument)) return reject_reason::none;
     if (width == 0 || prices.last == domain::no_price) return reject_reason::none;
-    const domain::price_ticks around = mistake_ == defect::dynamic_band_does_not_move ? prices.open : prices.last;
+    const bool stays = mistake_ == defect::dynamic_band_does_not_move && prices.open != domain::no_price;
+    const domain::price_ticks around = stays ? prices.open : prices.last;
     domain::price_ticks edge{o.side == side::buy ? around.value + width : around.value - width};
     edge = std::min(edge, domain::price_ticks{domain::price_ticks_max});
     edge = std::max(edge, domain::price_ticks{-domain::price_ticks_max});
