@@ -181,7 +181,7 @@ TEST(fix_long_names, another_session_of_the_account_sees_them) {
     });
 }
 
-// Practically it never happens, so the log is told that another text has the number.
+// Two such texts are not known. So the test tells the log that the number stands for another text.
 TEST(fix_long_names, a_second_text_with_the_same_number_is_refused) {
     run_on_context([](io::context* on) -> io::task<void> {
         fix_venue venue(*on);
