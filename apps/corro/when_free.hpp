@@ -12,8 +12,8 @@ inline constexpr std::chrono::milliseconds address_patience{2000};
 
 /// Returns `make()`, which listens; tries again while an address is in use, for address_patience at most.
 ///
-/// When a killed process has ended, its addresses are free. Those of an io_uring are not: Linux closes its sockets in the
-/// background (measured: up to 160 ms later).
+/// When a killed process has ended, its addresses are free. Those of an io_uring are not: Linux closes its sockets in
+/// the background (measured: up to 160 ms later).
 ///
 /// @throws What `make` throws.
 template <class Make>
