@@ -117,13 +117,10 @@ bool matching_host::execute(domain::command& command) noexcept {
     if (open_orders_max_ != 0 && command.verdict() == domain::reject_reason::none &&
         facility_.opens_beyond(command, open_orders_max_)) [[unlikely]]
         command.set_verdict(domain::reject_reason::open_orders_limit);
-    if (nameless_session_.value != 0 && lacks_name(command)) [[unlikely]]
+    if (nameless_count_ != 0 && lacks_name(command)) [[unlikely]]
         return false;
     if (journal_ != nullptr && !append_to_journal(command)) [[unlikely]] {
-        if (command.kind == domain::command_kind::name_order) {
-            nameless_session_ = command.session;
-            nameless_kind_ = kind_of_request(command);
-        }
+        if (command.kind == domain::command_kind::name_order) note_without_name(command);
         return false;
     }
     sequence_ = command.sequence.value;
@@ -195,13 +192,25 @@ std::error_code matching_host::load(base::byte_source& source) {
     return {};
 }
 
+void matching_host::note_without_name(const domain::command& name) noexcept {
+    if (name.session.value >= connections_.size()) return;
+    connection_commands& c = connections_[name.session.value];
+    nameless_count_ += c.nameless ? 0 : 1;
+    c.nameless = kind_of_request(name);
+}
+
 // A request whose name was refused is refused, too, even if the journal has room again: its answers would have a number
 // for a name.
 bool matching_host::lacks_name(const domain::command& command) noexcept {
+    if (command.session.value >= connections_.size()) return false;
+    connection_commands& c = connections_[command.session.value];
+    if (c.nameless != kind_of_request(command)) return false;
     const bool is_name = command.kind == domain::command_kind::name_order;
-    if (command.session != nameless_session_ || kind_of_request(command) != nameless_kind_) return false;
     if (!is_name && command.request() == 0) return false;
-    if (!is_name) nameless_session_ = {};
+    if (!is_name) {
+        c.nameless.reset();
+        --nameless_count_;
+    }
     return true;
 }
 

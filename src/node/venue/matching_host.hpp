@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <system_error>
 #include <vector>
@@ -124,6 +125,7 @@ class matching_host final : private facility::event_consumer {
     [[nodiscard]] bool journal_takes(const domain::command& command) noexcept;
     [[nodiscard]] bool may_use_reserve(domain::session_id session) noexcept;
     [[nodiscard]] bool append_to_journal(const domain::command& command) noexcept;
+    void note_without_name(const domain::command& name) noexcept;
     [[nodiscard]] bool lacks_name(const domain::command& command) noexcept;
     [[nodiscard]] std::uint64_t releasable_sequence() const noexcept;
     void note(const domain::command& command) noexcept;
@@ -134,11 +136,13 @@ class matching_host final : private facility::event_consumer {
         return clock_.between_ns(start_ticks_, clock_.now_ticks());
     }
 
-    /// The state of a session's connection commands on a full disk.
+    /// What a session has missed on a full disk.
     struct connection_commands {
         std::uint64_t segment = 0;      ///< the journal's segment in which they were accepted
         std::uint32_t taken_count = 0;  ///< from the operators' reserve in that segment
         bool missed_cancel = false;     ///< the last cancel was not accepted
+        /// The kind of the next request, when the name before it was not accepted.
+        std::optional<domain::command_kind> nameless;
     };
 
     const io::tick_clock& clock_;
@@ -151,8 +155,7 @@ class matching_host final : private facility::event_consumer {
     std::uint64_t sequence_ = 0;
     std::uint64_t emitted_count_ = 0;
     std::uint32_t open_orders_max_ = 0;
-    domain::session_id nameless_session_{};  ///< the name before its next request was refused; 0: of none
-    domain::command_kind nameless_kind_{};   ///< that request's
+    std::size_t nameless_count_ = 0;  ///< sessions whose next request has no name
     std::vector<std::uint32_t> last_requests_;
     std::vector<domain::account_id> disconnect_cancels_;
     std::vector<connection_commands> connections_;  ///< by session

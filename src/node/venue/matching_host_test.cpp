@@ -97,9 +97,9 @@ domain::command reset_numbers(std::uint32_t session) {
 }
 
 /// The text of a name, before a request of this kind.
-domain::command name_for(domain::command_kind request) {
+domain::command name_for(domain::command_kind request, std::uint32_t session = 1) {
     domain::command c = domain::name_order_of("6ba7b810-9dad-11d1-80b4-00c04fd430c8");
-    c.session = domain::session_id{1};
+    c.session = domain::session_id{session};
     c.account = domain::account_id{1};
     c.name_order().request_kind = static_cast<std::uint8_t>(request);
     return c;
@@ -150,12 +150,17 @@ io::task<void> lose_connections(sim::disk* disk, matching_host* host) {
     of_operator.set_operator(true);
     EXPECT_TRUE(executes(of_operator));
     EXPECT_FALSE(executes(name_for(domain::command_kind::cancel_order)));
+    EXPECT_FALSE(executes(name_for(domain::command_kind::cancel_order, 2))) << "another session's, before its request";
+    domain::command of_another = cancel;
+    of_another.session = domain::session_id{2};
     // There is space again, and the note before the missing cancel stays.
     disk->faults().capacity_bytes = ~std::uint64_t{0};
     while (log.room() != journal::journal_room::everything) co_await log.progressed().wait();
     EXPECT_FALSE(executes(off)) << "the cancel before it is in no journal";
     EXPECT_FALSE(executes(cancel)) << "its name is in no journal";
     EXPECT_TRUE(executes(cancel));
+    EXPECT_FALSE(executes(of_another)) << "nor is the other session's";
+    EXPECT_TRUE(executes(of_another));
     EXPECT_TRUE(executes(on));
     EXPECT_TRUE(executes(lost));
     EXPECT_TRUE(executes(off));
