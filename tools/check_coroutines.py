@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Finds conditions that await where g++ 12 makes wrong code of them.
+"""Finds conditions and conditional expressions where g++ 12 makes wrong code of an await.
 
     check_coroutines.py [ROOT]        checks the tree below ROOT (default: the project)
     check_coroutines.py --self-test   proves on small samples that the rule catches what it should, and nothing else
 
-The cure is always to name the result, `const bool worked = co_await work();`, and then to test the name. Three rules:
+The cure is always to name the result, `const bool worked = co_await work();`, and then to test the name. Four rules:
 
 1. g++ 12 forgets to come back after `if (co_await work())` (`while`, `for` and `switch` likewise) when the coroutine
    declares no local variable. Any variable of the same function body helps, so only bodies that declare none are reported.
@@ -12,13 +12,16 @@ The cure is always to name the result, `const bool worked = co_await work();`, a
    declared. Every `do` loop that awaits in its condition is reported: the `continue` may come later.
 3. The behaviours of agents (functions that return `behaviour`) await in no condition at all, nor beside `&&`, `||` or `?`:
    users copy them, and change them.
+4. A statement that awaits has no `?:` that makes an object, as in `co_await send(ok ? text("yes") : text("no"))`: g++ 12 destroys the
+   object twice. Types are not known here. What looks like an object is a call, a pair of braces, a literal with a suffix, and a literal
+   beside something else. The cure is to name the object in a statement before.
 """
 
 import pathlib
 import re
 import sys
 
-from check_includes import without_comments_and_literals
+from check_includes import NOT_CODE, without_comments_and_literals
 
 ROOTS = ("src", "apps", "examples", "lab", "tests")
 SUFFIXES = {".hpp", ".cpp"}
@@ -40,6 +43,9 @@ DECLARATION = re.compile(
     r"[A-Za-z_][\w:]*(?:<[^;{}]*>)?(?:\s*[*&]+\s*|\s+)(?:const\s+)?"
     r"(?:[A-Za-z_]\w*|\[[\w,\s]+\])\s*(?:=(?!=)|[{(;:\[])"
 )
+
+# What makes an object, as a branch of `?:`: a call or braces, with the name before them; a literal with a suffix.
+OBJECT = re.compile(r"(?!co_await\b)[A-Za-z_][\w:.<>,\s-]*(?=[({])|\"\"[A-Za-z_]\w*$|(?=\{)")
 
 
 def closing(text: str, opened: int) -> int:
@@ -113,6 +119,57 @@ def innermost(pairs: list[tuple[int, int]], at: int) -> tuple[int, int] | None:
     return max((pair for pair in pairs if pair[0] < at < pair[1]), default=None)
 
 
+def branches(text: str, question: int) -> tuple[str, str]:
+    """Of the conditional expression whose `?` stands there."""
+    ends, at, inner = [], question + 1, 0
+    while at < len(text):
+        if text[at] in "({[":
+            at = closing(text, at)
+        elif text[at : at + 2] == "::":
+            at += 1
+        elif text[at] == "?" and not ends:
+            inner += 1
+        elif text[at] == ":" and inner:
+            inner -= 1
+        elif text[at] == ":" and not ends or text[at] in ",;)}]" and len(ends) == 1:
+            ends.append(at)
+            if len(ends) == 2:
+                break
+        at += 1
+    ends += [at] * (2 - len(ends))
+    return text[question + 1 : ends[0]].strip(), text[ends[0] + 1 : ends[1]].strip()
+
+
+def makes_object(branch: str) -> bool:
+    head = OBJECT.match(branch)
+    return head is not None and (head.end() == len(branch) or closing(branch, head.end()) == len(branch) - 1)
+
+
+def objects_of_choices(source: str) -> set[int]:
+    """Lines of statements that await and choose between objects by `?:`."""
+    source = re.sub(r"(?<=[0-9a-fA-F])'(?=[0-9a-fA-F])", "", source)
+    text = NOT_CODE.sub(lambda match: '""' if match.group().startswith(('"', "R")) and "\n" not in match.group()
+                        else "\n" * match.group().count("\n") or " ", source)
+    lines = set()
+    for match in re.finditer(r"\bco_(?:await|yield)\b", text):
+        # The statement around it, with what stands in brackets.
+        start = end = match.start()
+        depth = 0
+        while start > 0 and (depth > 0 or text[start - 1] not in ";{}"):
+            start -= 1
+            depth += (text[start] in ")]") - (text[start] in "([")
+        depth = 0
+        while end < len(text) and (depth > 0 or text[end] not in ";}"):
+            depth += (text[end] in "({[") - (text[end] in ")}]")
+            end += 1
+        for question in re.finditer(r"\?", text[start:end]):
+            chosen = branches(text[:end], start + question.start())
+            literals = sum(branch.startswith('""') for branch in chosen)
+            if any(makes_object(branch) for branch in chosen) or literals == 1:
+                lines.add(text.count("\n", 0, start + question.start()) + 1)
+    return lines
+
+
 def lines_at_fault(source: str) -> list[int]:
     text = without_comments_and_literals(source)
     all_blocks = blocks(text)
@@ -143,7 +200,7 @@ def lines_at_fault(source: str) -> list[int]:
             if awaits(statement.group()) and re.search(r"&&|\|\||\?", statement.group()):
                 places.add(start + 1 + statement.start() + len(statement.group()) - len(statement.group().lstrip()))
 
-    return sorted({text.count("\n", 0, place) + 1 for place in places})
+    return sorted({text.count("\n", 0, place) + 1 for place in places} | objects_of_choices(source))
 
 
 def check(root: pathlib.Path) -> int:
@@ -152,9 +209,10 @@ def check(root: pathlib.Path) -> int:
         for path in sorted((root / top).rglob("*")):
             if path.suffix not in SUFFIXES or not path.is_file():
                 continue
-            for line in lines_at_fault(path.read_text(encoding="utf-8")):
+            source = path.read_text(encoding="utf-8")
+            for line in lines_at_fault(source) if "co_" in source else []:
                 findings += 1
-                print(f"{path.relative_to(root)}:{line}: g++ 12 makes wrong code of an await in such a condition: name the result first")
+                print(f"{path.relative_to(root)}:{line}: g++ 12 makes wrong code of an await in such a condition or beside such a ?: name what is tested or chosen first")
     print(f"check_coroutines: {findings} findings")
     return 1 if findings else 0
 
@@ -177,8 +235,22 @@ BAD = [
     "behaviour f(agent& me) {\n    const bool goes_on = g() && co_await me.sleep(1);\n    if (!goes_on) co_return;\n}\n",
     "behaviour f(agent& me) {\n    const bool goes_on = g() ? co_await me.sleep(1) : true;\n    if (!goes_on) co_return;\n}\n",
     "void g() {\n    add([](agent& me) -> market::behaviour {\n        int n = 0;\n        while (co_await me.sleep(1)) h(++n);\n    });\n}\n",
+    'task<> f(bool b) {\n    const int n = 1;\n    co_await g(n, b ? "\\1\\0"s : "\\1\\1"s);\n}\n',
+    "task<> f(bool b) {\n    const int r = co_await g(b ? text(1) : text(2));\n}\n",
+    "task<> f(bool b) {\n    const int r = co_await g(b ? here : some::text<int>{2});\n}\n",
+    "task<> f(bool b) {\n    const int r = g(b ? text(1) : here, co_await h());\n}\n",
+    "task<> f(bool b) {\n    const int r = co_await h() + g(b ? here : text(1));\n}\n",
+    "task<> f(bool b) {\n    const int r = (b ? text(1) : text(2)).size(co_await h());\n}\n",
+    "task<> f(bool b) {\n    const int r = co_await g(b ? c ? here : there : make->text(1), 2);\n}\n",
+    'task<> f(bool b) {\n    const int r = co_await g(b ? "none" : here);\n}\n',
+    "generator<text> f(bool b) {\n    co_yield b ? text(1) : text(2);\n}\n",
 ]
 GOOD = [
+    'task<> f(bool b) {\n    const text chosen = b ? text("a") : text("b");\n    const int r = co_await g(chosen);\n}\n',
+    'task<> f(bool b) {\n    const int r = co_await g(b ? "yes" : "no", b ? 1 : 2, b ? &here : nullptr, b ? a::b : c->d);\n}\n',
+    "task<> f(bool b) {\n    const int r = b ? co_await g() : co_await h();\n}\n",
+    "task<> f(bool b) {\n    const int r = co_await g(b ? make(1).size : -1);\n}\n",
+    "task<> f(bool b) {\n    // b ? text(1) : text(2)\n    const int r = co_await g();\n    h(b ? text(1) : text(2));\n}\n",
     "task<> f(x* on) {\n    const bool done = co_await on->work();\n    if (done) co_return;\n}\n",
     "task<> f(x* on) {\n    if (const auto error = co_await on->work()) co_return;\n}\n",
     "task<> f(x* on) {\n    std::array<std::byte, 8> buffer{};\n    if (co_await on->work(buffer)) co_return;\n}\n",
