@@ -195,7 +195,7 @@ std::error_code matching_host::load(base::byte_source& source) {
 void matching_host::note_without_name(const domain::command& name) noexcept {
     if (name.session.value >= connections_.size()) return;
     connection_commands& c = connections_[name.session.value];
-    nameless_count_ += c.nameless ? 0 : 1;
+    if (!c.nameless) ++nameless_count_;
     c.nameless = kind_of_request(name);
 }
 
