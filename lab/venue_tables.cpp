@@ -14,6 +14,8 @@
 namespace corro::lab {
 namespace {
 
+constexpr std::string_view transport_mark = "polling_order_";
+
 using writer = std::back_insert_iterator<std::string>;
 
 const result* find(const results& in, const std::string& row, const std::string& subject) {
@@ -28,6 +30,10 @@ std::string text(const results& in, const std::string& row, const std::string& s
     return found == nullptr ? "" : value_text(found->value.median, found->unit);
 }
 
+bool is_of_clients(const result& r) {
+    return r.suite == "venue" && r.unit == "/s" && r.row.starts_with("clients_");
+}
+
 void write_answered(writer out, const results& in) {
     fmt::format_to(out,
                    "\n### Answered\n\n| outstanding per client | subject | requests | least | most | of {} | refused | "
@@ -35,7 +41,7 @@ void write_answered(writer out, const results& in) {
                    "|\n|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
                    paper_baseline);
     for (const result& r : in.rows) {
-        if (r.suite != "venue" || r.unit != "/s") continue;
+        if (!is_of_clients(r)) continue;
         const result* const baseline = find(in, r.row, std::string(paper_baseline));
         const result* const calls = find(in, r.row + "_system_calls", r.subject);
         const bool counted = calls != nullptr && calls->value.median > 0;
@@ -54,7 +60,7 @@ void write_journal(writer out, const results& in) {
     constexpr std::string_view group_mark = "_group";
     std::string lines;
     for (const result& r : in.rows) {
-        if (r.suite != "venue" || r.unit != "/s" || !r.subject.ends_with(group_mark)) continue;
+        if (!is_of_clients(r) || !r.subject.ends_with(group_mark)) continue;
         const std::string bare = r.subject.substr(0, r.subject.size() - group_mark.size());
         const result* const none = find(in, r.row, bare);
         const result* const each = find(in, r.row, bare + "_each");
@@ -91,7 +97,7 @@ void write_stages(writer out, const results& in) {
     static constexpr std::array<const char*, 3> kinds{"new", "cancel", "amend"};
     std::vector<std::string> rows;
     for (const result& r : in.rows) {
-        if (r.suite == "venue" && r.unit == "/s" && std::find(rows.begin(), rows.end(), r.row) == rows.end()) {
+        if (is_of_clients(r) && std::find(rows.begin(), rows.end(), r.row) == rows.end()) {
             rows.push_back(r.row);
         }
     }
@@ -128,6 +134,21 @@ void write_wire(writer out, const results& in) {
     }
 }
 
+void write_transports(writer out, const results& in) {
+    fmt::format_to(out,
+                   "\n### Transports\n\n| over | subject | order to last answer: P50 | P99 | P99.9 | 64 outstanding "
+                   "|\n|---|---|---:|---:|---:|---:|\n");
+    for (const result& r : in.rows) {
+        if (r.suite != "venue" || !r.row.starts_with(transport_mark) || !r.row.ends_with("_p50")) continue;
+        const std::string over = r.row.substr(transport_mark.size(), r.row.rfind('_') - transport_mark.size());
+        const auto of = [&](const char* statistic) {
+            return text(in, fmt::format("{}{}_{}", transport_mark, over, statistic), r.subject);
+        };
+        fmt::format_to(out, "| {} | {} | {} | {} | {} | {} |\n", over, r.subject, of("p50"), of("p99"), of("p999"),
+                       text(in, "polling_outstanding_64_" + over, r.subject));
+    }
+}
+
 /// Whether there are measurements of such rows.
 template <class Test>
 bool has(const results& in, Test&& is_such) {
@@ -140,12 +161,13 @@ bool has(const results& in, Test&& is_such) {
 std::string venue_tables(const results& all) {
     std::string made;
     const writer out(made);
-    if (has(all, [](const result& r) { return r.unit == "/s"; })) {
+    if (has(all, is_of_clients)) {
         write_answered(out, all);
         write_journal(out, all);
         write_stages(out, all);
     }
     if (has(all, [](const result& r) { return r.row == "wire_to_wire_new"; })) write_wire(out, all);
+    if (has(all, [](const result& r) { return r.row.starts_with(transport_mark); })) write_transports(out, all);
     if (has(all, [](const result& r) { return r.row.starts_with("recovery_"); })) write_recovery(out, all);
     return made;
 }

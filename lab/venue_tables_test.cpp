@@ -47,6 +47,17 @@ TEST(venue_tables, set_the_journal_against_the_same_venue_without_one) {
         << text;
 }
 
+TEST(venue_tables, set_the_transports_of_one_session_beside_each_other) {
+    results all;
+    all.rows = {made("polling_order_shm_p50", "corro_epoll_inline", "ns", 980),
+                made("polling_order_shm_p99", "corro_epoll_inline", "ns", 1'400),
+                made("polling_order_shm_p999", "corro_epoll_inline", "ns", 7'400),
+                made("polling_outstanding_64_shm", "corro_epoll_inline", "/s", 6e6)};
+    const std::string text = venue_tables(all);
+    EXPECT_NE(text.find("| shm | corro_epoll_inline | 980 ns | 1.4 us | 7.4 us | 6 M/s |"), std::string::npos) << text;
+    EXPECT_EQ(text.find("### Answered"), std::string::npos) << "it is another row";
+}
+
 TEST(venue_tables, show_recovery_alone_when_nothing_else_was_measured) {
     results all;
     all.rows = {made("recovery_10_million", "corro_epoll", "ns", 4.25e9)};

@@ -91,6 +91,7 @@ void implement_venue_corro(registry& into) {
             serve(one, settings, report, control);
         });
     }
+    implement_venue_transports(into);
     implement_venue_recovery(into);
 }
 

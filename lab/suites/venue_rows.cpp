@@ -57,6 +57,7 @@ void declare_venue(registry& into) {
         into.declare("venue", shape.rate > 0 ? rows_on_the_wire(shape) : rows_of_clients(shape), 2, time_factor,
                      venue_repeats_count);
     }
+    declare_venue_transports(into);
     declare_venue_recovery(into);
 }
 

@@ -22,6 +22,10 @@ void implement_venue_corro(registry& into);
 void declare_venue_recovery(registry& into);
 void implement_venue_recovery(registry& into);
 
+// One session over TCP, a Unix socket and shared memory.
+void declare_venue_transports(registry& into);
+void implement_venue_transports(registry& into);
+
 // The whole venue in the suite `fix`.
 void declare_fix_venue(registry& into);
 void implement_fix_venue(registry& into);

@@ -198,6 +198,17 @@ void venue_report::take(const node::latency_tables& tables) {
     }
 }
 
+void run_beside_venue(const venue_settings& settings, const venue_server& server,
+                      const std::function<void(const venue_report&)>& clients) {
+    const shared_report report;
+    static_cast<void>(clock());
+    venue_process venue(settings, *report, server);
+    bind_to_processor(other_processor());
+    static_cast<void>(awaited(report->orders_port));
+    clients(*report);
+    static_cast<void>(venue.finish());
+}
+
 measurement run_venue_briefly(const run_parameters& how, const venue_shape& shape, const venue_server& server) {
     const shared_report report;
     const venue_outcome outcome = run_both(how, shape, server, report);

@@ -67,6 +67,11 @@ using venue_server = std::function<void(const venue_settings& settings, venue_re
 [[nodiscard]] measurement run_venue_briefly(const run_parameters& how, const venue_shape& shape,
                                             const venue_server& server);
 
+/// Runs `clients` in this process while the venue serves in one of its own; the report has its ports.
+/// @throws wrong_result if the venue fails, and what `clients` throws.
+void run_beside_venue(const venue_settings& settings, const venue_server& server,
+                      const std::function<void(const venue_report&)>& clients);
+
 /// Runs one row. @throws wrong_result if a request is not answered, or the venue fails.
 [[nodiscard]] measurement run_venue(const run_parameters& how, const venue_shape& shape, const venue_server& server);
 

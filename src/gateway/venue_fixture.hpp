@@ -76,15 +76,10 @@ struct logon {
 /// The wall clock of the venues; the platform's as long as it is not set.
 inline std::optional<std::chrono::system_clock::time_point> shown_wall;
 
-/// How long the contexts of venues that are made from here on poll before they sleep.
-inline std::chrono::nanoseconds busy_poll_under_test{0};
-
 [[nodiscard]] inline io::context_options with_shown_wall() {
     static io::testing::wall_clock_platform machine(
         [] { return shown_wall ? *shown_wall : io::tested_platform().wall_now(); }, io::tested_platform());
-    io::context_options options(machine);
-    options.busy_poll = busy_poll_under_test;
-    return options;
+    return io::context_options(machine);
 }
 
 /// A limit order in the first instrument.
