@@ -424,6 +424,9 @@ class _Vector(VectorEnv[Observation, Action, npt.NDArray[Any]]):
         }  # fmt: skip
         self._still = np.zeros((self.num_envs, 2 * len(rules)))
         self._has_begun = np.zeros(self.num_envs, np.bool_)
+        # What most steps need: all markets step, none begins.
+        self._all, self._all_step = np.ones(self.num_envs, np.bool_), np.ones(self.num_envs, np.uint8)
+        self._no_seeds = np.zeros(self.num_envs, np.uint64)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -469,8 +472,8 @@ class _Vector(VectorEnv[Observation, Action, npt.NDArray[Any]]):
             raise ValueError(f"actions: give {self.num_envs} rows of {self._still.shape[1]} numbers; these have the shape {given.shape}")
         was_over = self._is_over.view(np.bool_)
         if not was_over.any():
-            rewards = self._advance(np.ones(self.num_envs, np.uint8), np.zeros(self.num_envs, np.uint64), given)
-            infos = self._infos(np.ones(self.num_envs, np.bool_))
+            rewards = self._advance(self._all_step, self._no_seeds, given)
+            infos = self._infos(self._all)
         elif self._mode == AutoresetMode.DISABLED:
             raise RuntimeError("an episode is over: reset it with options={'reset_mask': terminations}")
         else:  # an episode that is over begins again in this step
@@ -521,6 +524,9 @@ class _Vector(VectorEnv[Observation, Action, npt.NDArray[Any]]):
     def _infos_of(self, place: int, which: npt.NDArray[np.bool_], before: dict[str, Any] | None) -> dict[str, Any]:
         made: dict[str, Any] = {}
         for name, values in self._facts.items():
+            if which is self._all:
+                made[name], made[f"_{name}"] = values[:, place].copy(), which.copy()
+                continue
             made[name] = np.where(which, values[:, place] if before is None else before[name], values.dtype.type(0))
             made[f"_{name}"] = which.copy()
         return made

@@ -2,15 +2,19 @@
 """Tests the Python package against the native library of a build.
 
 usage: run_package_tests.py --build FOLDER --library FILE --compiler CXX --generator NAME --version TEXT
-                            --program FILE --market-program FILE [-- PYTEST-ARGUMENT...]
+                            --program FILE --market-program FILE [--sanitize LIST] [-- PYTEST-ARGUMENT...]
 
 Makes a virtual environment in FOLDER with what the module needs (from PyPI), builds the extension module there, and runs
 pytest. Exits with 77, after a line with the reason, where that cannot be: without Python's headers, or without PyPI.
+
+With --sanitize address,undefined the module is built with Clang's sanitizers, as the library must be, and each Python that
+runs it is started with their runtime.
 """
 
 import argparse
 import os
 import pathlib
+import platform
 import shutil
 import subprocess
 import sys
@@ -62,6 +66,7 @@ def build_module(arguments, interpreter):
     configured = run(
         "cmake", "-S", ROOT / "python" / "bindings", "-B", folder, "-G", arguments.generator,
         f"-DCMAKE_CXX_COMPILER={arguments.compiler}", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1",
+        f"-DCMAKE_CXX_FLAGS={sanitizer_flags(arguments.sanitize)}",
         f"-DCORRO_PYTHON_LIBRARY={arguments.library}", f"-DCORRO_VERSION={arguments.version}",
         f"-DPython_EXECUTABLE={interpreter}", *([f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}"] if launcher else []),
         text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -78,12 +83,37 @@ def build_module(arguments, interpreter):
     return package
 
 
+def sanitizer_flags(sanitizers):
+    # As in cmake/corro_toolchain.cmake.
+    return f"-fsanitize={sanitizers} -fno-sanitize-recover=all -fno-sanitize=vptr -fno-omit-frame-pointer" if sanitizers else ""
+
+
+def sanitized_python(arguments, interpreter):
+    """Returns a program that starts the interpreter with the runtime of the sanitizers, which must be there first."""
+    def path_of(library):
+        return run(arguments.compiler, f"-print-file-name={library}", text=True, stdout=subprocess.PIPE).stdout.strip()
+
+    runtime = path_of(f"libclang_rt.asan-{platform.machine()}.so")
+    if not os.path.isabs(runtime):
+        skip(f"{arguments.compiler} has no shared runtime of its sanitizers (Debian: libclang-rt-19-dev)")
+    made = arguments.build / "sanitized_python"
+    # libstdc++ is there at the start as well: without it the runtime does not find what throws.
+    # Python keeps memory until it ends, which is no leak of ours.
+    made.write_text(f"""#!/bin/sh
+export ASAN_OPTIONS="detect_leaks=0:${{ASAN_OPTIONS:-}}"
+LD_PRELOAD="{runtime}:{path_of("libstdc++.so.6")}" exec "{interpreter}" "$@"
+""")
+    made.chmod(0o755)
+    return made
+
+
 def main():
     parser = argparse.ArgumentParser(description="Test the Python package against the native library of a build.")
     for name in ("build", "library", "program", "market-program"):
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
     for name in ("compiler", "generator", "version"):
         parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--sanitize", default="")
     parser.add_argument("pytest", nargs="*")
     arguments = parser.parse_args()
     arguments.build = arguments.build.absolute()  # CMake takes a relative interpreter for none
@@ -96,6 +126,9 @@ def main():
     package = build_module(arguments, interpreter)
     environment = {**os.environ, "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg",
                    "CORRO_PROGRAM": str(arguments.program), "CORRO_MARKET_PROGRAM": str(arguments.market_program)}
+    if arguments.sanitize:
+        interpreter = sanitized_python(arguments, interpreter)
+        environment["CORRO_SANITIZED_PYTHON"] = str(interpreter)
     tested = run(interpreter, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-p", "corro.pytest_plugin",
                  "--rootdir", ROOT,
                  *(arguments.pytest or [ROOT / "python" / "tests"]), env=environment, cwd=arguments.build)

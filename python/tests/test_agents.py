@@ -10,6 +10,7 @@ import weakref
 
 import numpy as np
 import pytest
+from conftest import measures_memory
 from test_market import small
 
 import corro
@@ -323,6 +324,7 @@ def resident_kib() -> int:
         return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
 
 
+@measures_memory
 def test_many_markets_leave_no_memory():
     used = []
     for seed in range(120):

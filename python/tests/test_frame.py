@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from conftest import measures_memory
 
 import corro
 
@@ -138,6 +139,7 @@ def test_an_empty_frame_goes_everywhere(recorded_run):
     assert pickle.loads(pickle.dumps(empty)) == empty
 
 
+@measures_memory
 def test_frames_are_freed(recorded_run):
     script = f"""
 import corro
@@ -149,9 +151,9 @@ def use():
     frame = day.orders()
     stream = frame.__arrow_c_stream__()
     return sum(len(frame[name]) for name in frame.columns)
-for _ in range(20): use()
+for _ in range(10): use()
 before = resident()
-for _ in range(200): use()
+for _ in range(50): use()
 growth = resident() - before
 size = sum(values.nbytes for values in dict(day.orders()).values())
 assert growth < 10 * size + 2**20, (growth, size)
