@@ -10,6 +10,12 @@ export interface Place {
     readonly orders: number;
 }
 
+/** The orders at a price, and the place of each; null until one of them is asked for. */
+interface Level {
+    readonly orders: Map<string, Resting>;
+    places: Map<string, Place> | null;
+}
+
 interface Resting {
     readonly level: string;
     readonly lots: number;
@@ -24,6 +30,17 @@ interface Message {
     asks: Change[];
 }
 
+function placesOf(level: ReadonlyMap<string, Resting>): Map<string, Place> {
+    const places = new Map<string, Place>();
+    let lots = 0;
+    const inOrder = [...level].sort(([, one], [, other]) => one.priority - other.priority);
+    for (const [id, order] of inOrder) {
+        places.set(id, { lots, orders: places.size });
+        lots += order.lots;
+    }
+    return places;
+}
+
 /** A snapshot of a large book costs credits, so the channel is not joined again at once. */
 const joinInterval = 3_000;
 /** It stays for this long after the last order. */
@@ -34,7 +51,7 @@ export class Queue {
     version = 0;
     private readonly orders = new Map<string, Resting>();
     /** By side and price, in ticks. */
-    private readonly levels = new Map<string, Map<string, Resting>>();
+    private readonly levels = new Map<string, Level>();
     /** The channel that was joined. */
     private channel: string | null = null;
     private hasSnapshot = false;
@@ -73,18 +90,16 @@ export class Queue {
         if (this.channel === null && this.hasOrders && now - this.joinedAt >= joinInterval) this.join(wanted, now);
     }
 
-    /** What stands before an open order; null as long as the book by order does not have it. */
+    /**
+     * What stands before an open order; null as long as the book by order does not have it. The places at a price are
+     * computed once after each change of it, however many orders one has there.
+     */
     place(orderId: string): Place | null {
         const own = this.orders.get(orderId);
         if (own === undefined) return null;
-        let lots = 0;
-        let orders = 0;
-        for (const other of this.levels.get(own.level)!.values()) {
-            if (other.priority >= own.priority) continue;
-            lots += other.lots;
-            ++orders;
-        }
-        return { lots, orders };
+        const level = this.levels.get(own.level)!;
+        level.places ??= placesOf(level.orders);
+        return level.places.get(orderId)!;
     }
 
     private join(channel: string, now: number): void {
@@ -131,8 +146,12 @@ export class Queue {
         const made = { level, lots, priority };
         this.orders.set(id, made);
         const at = this.levels.get(level);
-        if (at === undefined) this.levels.set(level, new Map([[id, made]]));
-        else at.set(id, made);
+        if (at === undefined) {
+            this.levels.set(level, { orders: new Map([[id, made]]), places: null });
+        } else {
+            at.orders.set(id, made);
+            at.places = null;
+        }
     }
 
     private remove(id: string): void {
@@ -140,7 +159,8 @@ export class Queue {
         if (before === undefined) return;
         this.orders.delete(id);
         const at = this.levels.get(before.level)!;
-        at.delete(id);
-        if (at.size === 0) this.levels.delete(before.level);
+        at.orders.delete(id);
+        at.places = null;
+        if (at.orders.size === 0) this.levels.delete(before.level);
     }
 }
