@@ -45,6 +45,21 @@ class RunBuild(unittest.TestCase):
                     if each.startswith(top + "lab/") or each.startswith(top + "tests/") or each.endswith("_test.cpp")]
         self.assertEqual(unwanted, [])
 
+    def test_tutorials_compile_their_own_sources_and_nothing_else(self):
+        def objects_of(commands):
+            return {match.group(1) for match in (re.search(r" -o (\S+\.o) ", each) for each in commands) if match}
+
+        built = objects_of(self.commands)
+        for target, sources in (("example_first_bot", ["first_bot"]), ("example_first_server", ["first_server"]),
+                                ("example_http_get", ["http_get"])):
+            more = objects_of(output_of("ninja", "-C", self.folder, "-t", "commands", target).splitlines()) - built
+            self.assertEqual(more, {f"examples/CMakeFiles/{target}.dir/{name}.cpp.o" for name in sources})
+
+    def test_builds_the_libraries_that_a_tutorial_installs(self):
+        linked = " ".join(self.commands)
+        for layer in ("base", "io", "http", "websocket"):
+            self.assertIn(f" src/{layer}/libcorro_{layer}.a", linked)
+
     def test_needs_no_boost(self):
         self.assertEqual([each for each in self.commands if re.search(r"boost|asio", each, re.IGNORECASE)], [])
 
