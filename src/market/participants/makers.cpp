@@ -20,6 +20,15 @@ domain::quantity_lots quoted(std::int64_t lots, std::int64_t position, side whic
     return domain::quantity_lots{static_cast<std::uint32_t>(std::clamp<std::int64_t>(room, 0, lots))};
 }
 
+/// The best price for a post-only quote that is wanted at `ticks`: one tick behind the best of the other side where it
+/// would trade, because the venue would reject it.
+double behind_other_side(const book_view& book, side which, double ticks) noexcept {
+    const domain::price_ticks other = book.best(domain::opposite(which));
+    if (other == domain::no_price) return ticks;
+    const auto best = static_cast<double>(other.value);
+    return which == side::buy ? std::min(ticks, best - 1) : std::max(ticks, best + 1);
+}
+
 /// The middle without the agent's own quotes is not known; with them alone it would not move. A maker takes the last
 /// trade into account when it is all that there is.
 double centre_of(const book_view& book, double anchor) noexcept {
@@ -40,11 +49,18 @@ behaviour ladder_maker(agent& me, ladder_options how) {
         if (how.fundamental != nullptr) centre = (centre + how.fundamental->at(me.now_ns())) / 2;
         centre -= how.skew_ticks * static_cast<double>(position);
         quotes.clear();
+        // The skew of a large position moves a side beyond the best of the other one: then all of the side stands back.
+        double first_bid = centre - how.half_spread_ticks;
+        double first_ask = centre + how.half_spread_ticks;
+        if (me.accepts(how.in) == accepted_orders::all) {
+            first_bid = behind_other_side(book, side::buy, first_bid);
+            first_ask = behind_other_side(book, side::sell, first_ask);
+        }
         for (std::uint32_t i = 0; i < how.levels; ++i) {
-            const double distance = how.half_spread_ticks + how.step_ticks * i;
-            quotes.push_back({side::buy, me.price_in(how.in, std::floor(centre - distance)),
+            const double distance = how.step_ticks * i;
+            quotes.push_back({side::buy, me.price_in(how.in, std::floor(first_bid - distance)),
                               quoted(how.lots, position, side::buy, how.position_max)});
-            quotes.push_back({side::sell, me.price_in(how.in, std::ceil(centre + distance)),
+            quotes.push_back({side::sell, me.price_in(how.in, std::ceil(first_ask + distance)),
                               quoted(how.lots, position, side::sell, how.position_max)});
         }
         keep_quotes(me, how.in, quotes);
@@ -82,10 +98,16 @@ behaviour optimal_maker(agent& me, optimal_maker_options how) {
                                                : gueant_lehalle_fernandez_tapia(how, units);
         const book_view& book = me.book(how.in);
         const double centre = centre_of(book, how.anchor_ticks);
-        const std::array quotes{wanted_quote{side::buy, me.price_in(how.in, std::floor(centre - at.bid)),
-                                             quoted(how.lots, position, side::buy, how.position_max)},
-                                wanted_quote{side::sell, me.price_in(how.in, std::ceil(centre + at.ask)),
-                                             quoted(how.lots, position, side::sell, how.position_max)}};
+        double bid = std::floor(centre - at.bid);
+        double ask = std::ceil(centre + at.ask);
+        if (me.accepts(how.in) == accepted_orders::all) {
+            bid = behind_other_side(book, side::buy, bid);
+            ask = behind_other_side(book, side::sell, ask);
+        }
+        const std::array quotes{
+            wanted_quote{side::buy, me.price_in(how.in, bid), quoted(how.lots, position, side::buy, how.position_max)},
+            wanted_quote{side::sell, me.price_in(how.in, ask),
+                         quoted(how.lots, position, side::sell, how.position_max)}};
         keep_quotes(me, how.in, quotes);
         static_cast<void>(co_await me.sleep(how.refresh_ns));
     }

@@ -311,6 +311,37 @@ TEST(value_trader, bids_its_estimate_in_an_auction_takes_afterwards_and_waits_in
     EXPECT_EQ(seen.count(domain::event_kind::order_rejected), 0);
 }
 
+behaviour sells_to_the_maker(agent& me) {
+    me.enter(limit(side::buy, ticks(98), lots(1'000)));
+    me.enter(limit(side::sell, ticks(102), lots(1'000)));
+    static_cast<void>(co_await me.sleep(5 * s));
+    me.enter(limit(side::sell, ticks(99), lots(100)).ioc());
+    static_cast<void>(co_await me.sleep(20 * s));
+}
+
+TEST(ladder_maker, with_a_large_position_stands_behind_the_other_side_and_is_not_rejected) {
+    market world(options_of());
+    event_list seen;
+    world.observe_with(seen);
+    world.add_agent(named("other"), [](agent& me) { return sells_to_the_maker(me); });
+    ladder_options how;
+    how.half_spread_ticks = 1;
+    how.levels = 2;
+    how.lots = 100;
+    how.skew_ticks = 0.1;  // 100 lots move the centre by 10 ticks: the offers want to stand at 91 and 92
+    agent& maker = world.add_agent(named("maker"), [how](agent& me) { return ladder_maker(me, how); });
+    world.run(20 * s);
+    ASSERT_EQ(maker.true_holdings().size(), 1U);
+    EXPECT_EQ(maker.true_holdings()[0].lots, 100);
+    std::vector<std::int64_t> offers;
+    for (const known_order& each : maker.orders()) {
+        if (each.side == side::sell) offers.push_back(each.price.value);
+    }
+    std::ranges::sort(offers);
+    EXPECT_EQ(offers, (std::vector<std::int64_t>{99, 100})) << "from one tick above the best bid on";
+    EXPECT_EQ(seen.count(domain::event_kind::order_rejected), 0);
+}
+
 TEST(zero_intelligence, finds_most_of_the_possible_surplus) {
     // Gode and Sunder (1993) found more than 97 percent. Here all trade with all in a continuous auction, and values
     // lie in a band around one price; each trader wants to buy or sell one lot.
