@@ -14,6 +14,7 @@
 
 #include "apps/command_line/command_line.hpp"
 #include "apps/command_line/seed_range.hpp"
+#include "calibration.hpp"
 #include "node/configuration/configuration.hpp"
 #include "report.hpp"
 #include "runs.hpp"
@@ -32,6 +33,10 @@ struct market_options {
     std::string event;
     std::string changed;
     std::string data;
+    std::string against;
+    std::uint32_t skip_seconds = 0;
+    std::uint32_t warm_up_seconds = 0;
+    std::uint32_t evaluations = 500;
     bool quiet = false;
     bool whole = false;
 };
@@ -190,6 +195,39 @@ int check(const market_options& options) {
     return 0;
 }
 
+comparison_times times_of(const market_options& options) {
+    return {std::int64_t{options.skip_seconds} * 1'000'000'000, std::int64_t{options.warm_up_seconds} * 1'000'000'000};
+}
+
+int score(const market_options& options) {
+    const market::scenario what = load_scenario(options.file, data_folder_of(options));
+    const market::scenario day = load_scenario(options.against, data_folder_of(options));
+    const auto there = recorded_facts(day, times_of(options));
+    const auto here = simulated_facts(what, parse_seed_range(options.seeds).value(), times_of(options), day.sample_ns);
+    const std::string text = scorecard_of(market::score(there, here, 1));
+    if (!options.out.empty()) write_file(options.out, text);
+    fmt::print("{}", text);
+    return 0;
+}
+
+int calibrate_scenario(const market_options& options) {
+    const market::scenario day = load_scenario(options.against, data_folder_of(options));
+    const market::scenario_template from(read_text(options.file), options.file);
+    const market::fact_reference reference(recorded_facts(day, times_of(options)), 1);
+    calibration_options how;
+    how.times = times_of(options);
+    how.seeds = parse_seed_range(options.seeds).value();
+    how.evaluations = options.evaluations;
+    how.jobs = options.jobs;
+    how.seed = options.seed.value_or(1);
+    how.out = options.out;
+    calibration_result made;
+    const double seconds = seconds_of([&] { made = calibrate(from, options.file, reference, day.sample_ns, how); });
+    fmt::print("{} parameters, {} evaluations in {:.0f} s: cost {:.4f}, before {:.4f}\nin {}\n",
+               from.parameters().size(), made.evaluations, seconds, made.cost, made.cost_before, options.out);
+    return 0;
+}
+
 /// Runs a subcommand; an error of a file has the exit code of an invalid command line.
 template <class Work>
 int guarded(Work work, const market_options& options) {
@@ -266,5 +304,42 @@ int main(int argc, char** argv) {
     checking.add_option("scenario", options->file, "The scenario: a TOML file").required().existing_file();
     add_data_option(checking);
     checking.runs([options] { return guarded(check, *options); });
+    const auto add_facts_options = [&](const subcommand& to) {
+        to.add_option("--against", options->against,
+                      "The recorded day: a scenario with a [recording] and a group of kind \"idle\"")
+            .required()
+            .existing_file();
+        to.add_option("--skip-seconds", options->skip_seconds, "Leave out the first N seconds of the recording")
+            .shows_default();
+        to.add_option("--warm-up-seconds", options->warm_up_seconds, "Leave out the first N seconds of each simulation")
+            .shows_default();
+        to.add_option("--seeds", options->seeds, "The seeds of the simulation, as A:B: from A to before B")
+            .required()
+            .checked_by(seed_range_error);
+        add_data_option(to);
+    };
+    const subcommand scoring =
+        line.add_subcommand("score", "Compare the stylised facts of a scenario with those of a recorded day");
+    scoring.add_option("scenario", options->file, "The scenario: a TOML file").required().existing_file();
+    add_facts_options(scoring);
+    scoring.add_option("--out", options->out, "Write the scorecard to this file, too");
+    scoring.runs([options] { return guarded(score, *options); });
+    const subcommand calibrating = line.add_subcommand(
+        "calibrate", "Search for parameters of a scenario that bring its facts next to those of a recorded day");
+    calibrating
+        .add_option("template", options->file,
+                    "The scenario, with parameters such as ${80 in 20 to 500} in place of some numbers")
+        .required()
+        .existing_file();
+    add_facts_options(calibrating);
+    calibrating.add_option("--evaluations", options->evaluations, "Run at most N candidates")
+        .shows_default()
+        .in_range(1U, 1'000'000U);
+    calibrating.add_option("--seed", options->seed, "The seed of the search (default: 1)");
+    calibrating.add_option("--jobs", options->jobs, "Candidates to run at a time, each in a process")
+        .shows_default()
+        .in_range(1U, 256U);
+    calibrating.add_option("--out", options->out, "Write the scenario to this file").required();
+    calibrating.runs([options] { return guarded(calibrate_scenario, *options); });
     return line.run(argc, argv);
 }

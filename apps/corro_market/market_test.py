@@ -121,6 +121,41 @@ class Market(unittest.TestCase):
         found = self.run_ok("compare", self.scenario, other, "--seeds", "0:16", "--out", self.here / "more")
         self.assertRegex(found, r"\| trades \|.*differs")
 
+    def test_a_scorecard_has_all_facts_and_a_calibration_brings_them_nearer(self):
+        recorded = self.here / "recorded.toml"
+        recorded.write_text('[market]\nname = "mini"\nabout = "a small recording"\nsample = "10ms"\n[recording]\n'
+                            'files = ["mini_message_2.csv", "mini_orderbook_2.csv"]\n'
+                            '[[agents]]\ngroup = "nobody"\nkind = "idle"\n')
+        against = ["--against", recorded, "--data", SCENARIOS.parent.parent / "src" / "recorded" / "testdata",
+                   "--seeds", "1:2", "--warm-up-seconds", 2]
+        card = self.run_ok("score", self.scenario, *against, "--out", self.here / "card.md")
+        self.assertEqual((self.here / "card.md").read_text(), card)
+        distances = [float(row.split("|")[6]) for row in card.splitlines() if row.startswith("| `")]
+        self.assertEqual(len(distances), 26)
+        self.assertEqual(distances, sorted(distances, reverse=True))
+        template = self.here / "template.toml"
+        text = self.scenario.read_text().replace('"20s"', '"6s"')
+        template.write_text(text.replace("market_share = 0.15", "market_share = ${0.15 in 0.05 to 0.5}")
+                            .replace("levels = 5", "levels = ${5 in 1 to 9, whole}"))
+        found = {}
+        for jobs in (1, 2):
+            out = self.here / f"found-{jobs}.toml"
+            printed = self.run_ok("calibrate", template, *against, "--evaluations", 16, "--jobs", jobs, "--out", out)
+            before = float(re.search("before ([0-9.]+)", printed)[1])
+            self.assertLess(float(re.search("cost ([0-9.]+)", printed)[1]), before)
+            found[jobs] = out.read_text()
+            self.run_ok("check", out)
+        self.assertEqual(found[1], found[2], "the number of jobs changes nothing")
+        self.assertNotEqual(found[1], text)
+        refused = corro_market("calibrate", self.scenario, *against, "--out", self.here / "none.toml")
+        self.assertIn("has no parameters", refused.stderr)
+        template.write_text(text.replace("market_share = 0.15", "market_share = ${0.15 in 0.5}"))
+        refused = corro_market("calibrate", template, *against, "--out", self.here / "none.toml")
+        self.assertEqual(refused.returncode, 2)
+        self.assertRegex(refused.stderr, r"template\.toml:[0-9]+: expected NUMBER in NUMBER to NUMBER")
+        recorded.write_text(recorded.read_text().replace('kind = "idle"', 'kind = "noise"'))
+        self.assertIn("has agents that trade", corro_market("score", self.scenario, *against).stderr)
+
     def test_a_fork_repeats_the_run_up_to_its_moment(self):
         out = self.here / "run"
         self.run_ok("run", self.scenario, "--seed", 5, "--out", out)

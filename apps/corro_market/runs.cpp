@@ -31,12 +31,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* venue_name = "MARKET";
 
-std::string read_text(const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    if (!in || fs::is_directory(file)) throw std::runtime_error(fmt::format("{}: cannot be read", file.string()));
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
 /// What is measured beside the metrics of the market when agents trade in a recorded day.
 class day_measures {
  public:
@@ -166,6 +160,12 @@ std::string notes_csv(const market::market& world) {
 }
 
 }  // namespace
+
+std::string read_text(const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    if (!in || fs::is_directory(file)) throw std::runtime_error(fmt::format("{}: cannot be read", file.string()));
+    return {std::istreambuf_iterator<char>(in), {}};
+}
 
 void write_file(const fs::path& file, const std::string& text) {
     const fs::path draft = file.string() + ".part";

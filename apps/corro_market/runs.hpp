@@ -64,6 +64,8 @@ run_result run_whole_into(const market::scenario& what, std::uint64_t seed, cons
 [[nodiscard]] run_result read_result(const std::filesystem::path& file);
 /// Reads the digests that a run into a folder wrote. @throws std::runtime_error
 [[nodiscard]] std::vector<std::uint64_t> read_digests(const std::filesystem::path& file);
+/// @throws std::runtime_error
+[[nodiscard]] std::string read_text(const std::filesystem::path& file);
 /// Writes a file whole or not at all. @throws std::runtime_error
 void write_file(const std::filesystem::path& file, const std::string& text);
 

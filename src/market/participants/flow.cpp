@@ -97,7 +97,14 @@ behaviour hawkes_flow(agent& me, hawkes_flow_options how) {
         const bool goes_on = co_await me.sleep(std::max<std::int64_t>(at - me.now_ns(), 0));
         if (!goes_on) co_return;
         const side which = next.kind == 0 ? side::buy : side::sell;
-        take(me, how.in, which, lots_between(me, how.lots_least, how.lots_most), how.reach_ticks);
+        domain::quantity_lots lots = lots_between(me, how.lots_least, how.lots_most);
+        if (how.clears_lots > 0) {
+            const std::uint64_t there = me.book(how.in).best_lots(domain::opposite(which));
+            if (there <= static_cast<std::uint64_t>(how.clears_lots)) {
+                lots = std::max(lots, domain::quantity_lots{static_cast<std::uint32_t>(there)});
+            }
+        }
+        take(me, how.in, which, lots, how.reach_ticks);
     }
 }
 

@@ -58,6 +58,10 @@ struct hawkes_flow_options {
     double reach_ticks = 50;
     std::int64_t lots_least = 1;
     std::int64_t lots_most = 5;
+    /// Takes a whole best level that has at most this many lots: most changes of the price come from orders that are as
+    /// large as the best level. Source: Farmer, Gillemot, Lillo, Mike and Sen, "What really causes large price
+    /// changes?", Quantitative Finance 4 (2004).
+    std::int64_t clears_lots = 0;
 };
 behaviour hawkes_flow(agent& me, hawkes_flow_options how);
 

@@ -107,6 +107,7 @@ group_maker read_hawkes(table_reader& r, const scenario_names& names) {
     how.process.base = {base, base};
     how.reach_ticks = positive(r, "reach_ticks", how.reach_ticks);
     read_sizes(r, how);
+    how.clears_lots = static_cast<std::int64_t>(r.number("clears_lots", 0, 0, 1'000'000));
     r.tables("terms", 8, [&](table_reader& term) {
         hawkes_options::term one;
         one.decay = term.real("decay_per_second", 1e-6, 1e6);

@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "base/assert.hpp"
+#include "market/calibration/scenario_template.hpp"
 #include "market/scenario/scenario.hpp"
 #include "node/configuration/configuration.hpp"
 #include "recorded/replay/order_record.hpp"
@@ -45,16 +47,31 @@ std::uint64_t run_a_while(const market::scenario& of) {
     return world->digest();
 }
 
+/// Any bytes are read as a template, too: what it begins with is a text without parameters.
+void read_as_template(std::string_view text) {
+    try {
+        const market::scenario_template made(text, "fuzzed.toml");
+        const std::string filled = made.filled(made.begin());
+        CORRO_ASSERT(market::scenario_template(filled, "filled").parameters().empty(),
+                     "all parameters are numbers now");
+        if (made.parameters().empty()) CORRO_ASSERT(filled == text, "a text without parameters stays");
+    } catch (const node::configuration_error& error) {
+        check_error(error.what());
+    }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    read_as_template(text);
     market::scenario made;
     market::scenario_files from;
     from.load = [](const recorded::replay::recording_options& /*files*/) -> market::recorded_day {
         throw recorded::replay::replay_error("no file is opened here");
     };
     try {
-        made = market::parse_scenario(std::string_view(reinterpret_cast<const char*>(data), size), "fuzzed.toml", from);
+        made = market::parse_scenario(text, "fuzzed.toml", from);
     } catch (const node::configuration_error& error) {
         check_error(error.what());
         return 0;
