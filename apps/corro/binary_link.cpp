@@ -24,6 +24,23 @@ bool is_final(const std::error_code& error) {
            error == code(wire::logout_reason::sequence_unknown) || error == client::session_errc::sequence_gap;
 }
 
+/// Why a message was refused before it reached the market: a sentence and the name, or the name.
+std::string refusal(wire::session_reject_reason reason) {
+    const std::string_view sentence = [&]() -> std::string_view {
+        using enum wire::session_reject_reason;
+        switch (reason) {
+            case not_an_operator: return "only operators may ask this";
+            case overloaded: return "the venue has too many requests waiting";
+            case not_known_here: return "the process that serves this session does not know it";
+            case journal_failed:
+                return "the venue's journal has failed; the venue accepts nothing until it is restarted";
+            default: return {};
+        }
+    }();
+    const std::string_view name = wire::to_string(reason);
+    return sentence.empty() ? std::string(name) : fmt::format("{} ({})", sentence, name);
+}
+
 std::string logon_failure_text(const client::venue_endpoint& venue, const std::error_code& error) {
     std::string text = fmt::format("{}: {}", venue.to_string(), error.message());
     if (const std::string_view advice = logon_advice(error); !advice.empty()) text.append("\n").append(advice);
@@ -165,7 +182,7 @@ void binary_link::take(const client::answer& answer) {
     } else if (answer.reject) {
         const auto number = answer.reject->refused_sequence.value;
         to_->on_refused(long_number(number), fmt::format("request {} was refused: {}", number,
-                                                         wire::to_string(answer.reject->session_reject_reason)));
+                                                         refusal(answer.reject->session_reject_reason)));
     } else {
         to_->on_event(answer.event);
     }

@@ -3,6 +3,7 @@
 // Threads: one context.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,6 +33,9 @@ class binary_link final : public trading_link {
     [[nodiscard]] domain::client_order_id next_order() const noexcept override;
     [[nodiscard]] domain::client_order_id long_number(std::uint64_t short_one) const noexcept override;
     [[nodiscard]] std::string_view send(const domain::command& request) override;
+    [[nodiscard]] std::uint32_t requests_per_second_max() const noexcept override {
+        return session_ == nullptr ? 0 : session_->requests_per_second_max();
+    }
     [[nodiscard]] std::string_view ask_status(domain::instrument_id instrument) override;
     [[nodiscard]] std::string_view ask_snapshot() override;
 

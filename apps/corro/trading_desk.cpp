@@ -171,9 +171,13 @@ void trading_desk::tell(const domain::event& event) {
             const own_order* const o = orders_.find(event.order.client_order);
             const domain::instrument* const i = find(o == nullptr ? event.instrument : o->instrument);
             const feed::book_image* const book = feed_ == nullptr || i == nullptr ? nullptr : feed_->book(i->id);
-            say(fmt::format(
-                "{}refused: {}", number == 0 ? std::string() : fmt::format("#{} ", number),
-                desk::refusal(event.reason, i, o, book == nullptr ? domain::no_price : book->prices().last)));
+            say(fmt::format("{}refused: {}", number == 0 ? std::string() : fmt::format("#{} ", number),
+                            desk::refusal({.reason = event.reason,
+                                           .instrument = i,
+                                           .order = o,
+                                           .last = book == nullptr ? domain::no_price : book->prices().last,
+                                           .session = &orders_,
+                                           .requests_per_second_max = link_->requests_per_second_max()})));
             break;
         }
         case event_kind::order_executed: {

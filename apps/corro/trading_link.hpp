@@ -65,6 +65,8 @@ class trading_link {
 
     /// @return Why the request was not sent; empty if it was. @pre connected()
     [[nodiscard]] virtual std::string_view send(const domain::command& request) = 0;
+    /// Requests per second that the session may send; 0: not known, or no limit.
+    [[nodiscard]] virtual std::uint32_t requests_per_second_max() const noexcept { return 0; }
     /// Whether the protocol has questions for the positions of the account.
     [[nodiscard]] virtual bool has_positions() const noexcept { return false; }
     /// As order_session::ask_status. @return As `send`.

@@ -154,7 +154,7 @@ class ClientTest(unittest.TestCase):
                 alice.type("buy 10 ESZ6 5998.75")
                 alice.wait_for("#1 open buy 10 ESZ6")
                 alice.type("status")
-                alice.wait_for("was refused: not_an_operator")
+                alice.wait_for(r"was refused: only operators may ask this \(not_an_operator\)")
             with Typed(self.arguments(exchange, "carol")) as control:
                 control.type("status CLF7")
                 control.wait_for(r"command 1 sequenced, 1 durable, 0 in the newest snapshot; the journal accepts all commands; "
@@ -192,7 +192,7 @@ class ClientTest(unittest.TestCase):
             control.type("limits 1 open 1")
             control.wait_for("done")
             alice.type("buy 1 CLF7 70")
-            alice.wait_for("#6 refused: the account has as many open orders as it may have")
+            alice.wait_for("#6 refused: the account has as many open orders as it may have; 1 are this session's")
             control.type("limits 1")
             control.wait_for("done")
             control.type("settle CLF7 70.5")

@@ -3,6 +3,7 @@
 // Threads: any. Cost: allocates the text.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "apps/corro/desk/own_orders.hpp"
@@ -11,12 +12,19 @@
 
 namespace corro::app::desk {
 
-/// @param i     The instrument of the request; may be null.
-/// @param o     The order that the request named or entered, as the desk knows it; may be null.
-/// @param last  The instrument's last price; no_price if it is not known.
-/// @return      A sentence, and the reason's name in brackets: "the price 7000.00 is above the upper band 6500.00
-///              (price_outside_band)".
-[[nodiscard]] std::string refusal(domain::reject_reason reason, const domain::instrument* i, const own_order* o,
-                                  domain::price_ticks last);
+/// What is known of a refusal. The account's limits themselves are not sent to clients: a refusal by one of them has
+/// the numbers that ran into it.
+struct refused_request {
+    domain::reject_reason reason{};
+    const domain::instrument* instrument = nullptr;  ///< of the request; may be null
+    const own_order* order = nullptr;                ///< that it named or entered, as the desk knows it; may be null
+    domain::price_ticks last = domain::no_price;     ///< the instrument's last price, if it is known
+    const own_orders* session = nullptr;             ///< the session's orders and positions; may be null
+    std::uint32_t requests_per_second_max = 0;       ///< of the session; 0: not known
+};
+
+/// @return  A sentence, and the reason's name in brackets: "the price 7000.00 is above the upper band 6500.00
+///          (price_outside_band)".
+[[nodiscard]] std::string refusal(const refused_request& what);
 
 }  // namespace corro::app::desk
