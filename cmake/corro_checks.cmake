@@ -29,6 +29,7 @@ corro_check(defects_are_listed_used_and_measured "${CORRO_PYTHON}" tools/simulat
 corro_check(defect_check_catches_each_violation "${CORRO_PYTHON}" tools/simulation_defects --self-test)
 corro_check(scripts_install_packages_and_remove_none "${CORRO_PYTHON}" tools/setup_test.py)
 corro_check(run_builds_the_program_alone "${CORRO_PYTHON}" tools/run_build_test.py "${PROJECT_BINARY_DIR}" "${CMAKE_CXX_COMPILER}")
+corro_check(library_needs_nothing_that_it_is_built_without "${CORRO_PYTHON}" tools/optional_test.py "${CMAKE_CXX_COMPILER}")
 corro_check(coverage_counts_what_runs tools/coverage --self-test)
 corro_check(summary_counts_every_outcome "${CORRO_PYTHON}" tools/test_summary_test.py)
 corro_check(times_count_each_step_once "${CORRO_PYTHON}" tools/timing_test.py)

@@ -33,18 +33,20 @@ if(TARGET corro_fix)
 endif()
 
 # The client of the exchange, and what its headers include: orders, events, messages. Of base the few headers that they need.
-foreach(layer IN ITEMS domain wire feed client)
-  install(TARGETS corro_${layer} EXPORT corro_client_targets COMPONENT client
-    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT client
-    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/corro" COMPONENT client)
-endforeach()
-foreach(header IN ITEMS archive byte_order byte_queue byte_stream flat_map hash int128 strong)
-  install(FILES "${PROJECT_SOURCE_DIR}/src/base/${header}.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/corro/base"
+if(TARGET corro_client)
+  foreach(layer IN ITEMS domain wire feed client)
+    install(TARGETS corro_${layer} EXPORT corro_client_targets COMPONENT client
+      ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT client
+      FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/corro" COMPONENT client)
+  endforeach()
+  foreach(header IN ITEMS archive byte_order byte_queue byte_stream flat_map hash int128 strong)
+    install(FILES "${PROJECT_SOURCE_DIR}/src/base/${header}.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/corro/base"
+      COMPONENT client)
+  endforeach()
+  install(EXPORT corro_client_targets NAMESPACE corro:: FILE corroClientTargets.cmake DESTINATION "${corro_package_dir}"
     COMPONENT client)
-endforeach()
-install(EXPORT corro_client_targets NAMESPACE corro:: FILE corroClientTargets.cmake DESTINATION "${corro_package_dir}"
-  COMPONENT client)
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/doc/corro-client" COMPONENT client)
+  install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/doc/corro-client" COMPONENT client)
+endif()
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/corroConfig.cmake.in" "${PROJECT_BINARY_DIR}/corroConfig.cmake"
   INSTALL_DESTINATION "${corro_package_dir}" NO_SET_AND_CHECK_MACRO)
@@ -68,10 +70,25 @@ function(corro_pkg_config component description requires libraries)
   install(FILES "${PROJECT_BINARY_DIR}/corro-${component}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
     COMPONENT ${component})
 endfunction()
-corro_pkg_config(io "coroutine-native network I/O for C++23" "liburing openssl zlib"
+# What the library was built with: names for pkg-config, and of Debian packages.
+set(corro_pc_packages "")
+set(corro_debian_packages "")
+foreach(needed IN ITEMS "URING liburing liburing-dev" "TLS openssl libssl-dev" "ZLIB zlib zlib1g-dev")
+  separate_arguments(needed UNIX_COMMAND "${needed}")
+  list(GET needed 0 option)
+  if(CORRO_${option})
+    list(GET needed 1 package)
+    string(APPEND corro_pc_packages "${package} ")
+    list(GET needed 2 package)
+    list(APPEND corro_debian_packages "${package}")
+  endif()
+endforeach()
+corro_pkg_config(io "coroutine-native network I/O for C++23" "${corro_pc_packages}"
   "-lcorro_websocket -lcorro_http -lcorro_io -lcorro_base -pthread")
-corro_pkg_config(client "client of the Corro exchange for C++23" "corro-io"
-  "-lcorro_client -lcorro_feed -lcorro_wire -lcorro_domain")
+if(TARGET corro_client)
+  corro_pkg_config(client "client of the Corro exchange for C++23" "corro-io"
+    "-lcorro_client -lcorro_feed -lcorro_wire -lcorro_domain")
+endif()
 if(TARGET corro_fix)
   corro_pkg_config(fix "FIX sessions for C++23" "corro-io pugixml" "-lcorro_fix")
 endif()
@@ -84,7 +101,10 @@ set(CPACK_PACKAGE_CONTACT "the Corro developers <corro@localhost>")
 # The first line of each component's description is its summary.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_COMPONENTS_ALL io client)
+set(CPACK_COMPONENTS_ALL io)
+if(TARGET corro_client)
+  list(APPEND CPACK_COMPONENTS_ALL client)
+endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_IO_PACKAGE_NAME libcorro-io-dev)
@@ -94,7 +114,10 @@ Tasks, structured concurrency, stop tokens, timers, sockets and what stands on
 them. Headers and static libraries; find_package(corro COMPONENTS io) gives the target corro::io, and
 COMPONENTS io_asio, with Boost, corro::io_asio: contexts on an io_context of Boost.Asio.")
 # A program that links the static library links these too, and needs the standard library of a compiler.
-set(CPACK_DEBIAN_IO_PACKAGE_DEPENDS "libc6-dev, libstdc++-12-dev, liburing-dev, libssl-dev, zlib1g-dev")
+set(CPACK_DEBIAN_IO_PACKAGE_DEPENDS "libc6-dev, libstdc++-12-dev")
+foreach(package IN LISTS corro_debian_packages)
+  string(APPEND CPACK_DEBIAN_IO_PACKAGE_DEPENDS ", ${package}")
+endforeach()
 set(CPACK_DEBIAN_IO_PACKAGE_RECOMMENDS "cmake")
 set(CPACK_DEBIAN_IO_PACKAGE_SUGGESTS "libboost-dev (>= 1.81) | libboost1.81-dev")
 set(CPACK_DEBIAN_CLIENT_PACKAGE_NAME libcorro-client-dev)

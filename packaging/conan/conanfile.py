@@ -13,8 +13,8 @@ class Corro(ConanFile):
     license = "Apache-2.0"
     description = "Coroutine-native network I/O for C++23, on epoll and io_uring"
     settings = "os", "compiler", "build_type", "arch"
-    options = {"fix": [True, False]}
-    default_options = {"fix": True}
+    options = {name: [True, False] for name in ("fix", "tls", "zlib", "uring")}
+    default_options = {"fix": True, "tls": True, "zlib": True, "uring": True}
     package_type = "static-library"
 
     def export_sources(self):
@@ -25,11 +25,16 @@ class Corro(ConanFile):
     def validate(self):
         if self.settings.os != "Linux":
             raise ConanInvalidConfiguration("Corro runs on Linux only")
+        if self.options.fix and not self.options.tls:
+            raise ConanInvalidConfiguration("corro::fix needs TLS: -o corro/*:fix=False")
 
     def requirements(self):
-        self.requires("openssl/[>=3 <4]")
-        self.requires("zlib/[>=1.2 <2]")
-        self.requires("liburing/[>=2.2]")
+        if self.options.tls:
+            self.requires("openssl/[>=3 <4]")
+        if self.options.zlib:
+            self.requires("zlib/[>=1.2 <2]")
+        if self.options.uring:
+            self.requires("liburing/[>=2.2]")
         if self.options.fix:
             self.requires("pugixml/[>=1.12]")
 
@@ -41,6 +46,8 @@ class Corro(ConanFile):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["CORRO_LIBRARY_ONLY"] = True
         toolchain.cache_variables["CORRO_ARCH"] = ""
+        for name in ("tls", "zlib", "uring"):
+            toolchain.cache_variables[f"CORRO_{name.upper()}"] = bool(self.options.get_safe(name))
         if not self.options.fix:
             toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_pugixml"] = True
         toolchain.generate()

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/assert.hpp"
+#include "http/base64.hpp"
 #include "http/characters.hpp"
 #include "http/message.hpp"
 #include "http/write_head.hpp"
@@ -42,22 +43,6 @@ std::string authority_of(std::string_view host, std::uint16_t port) {
 
 bool has_control_character(std::string_view text) noexcept {
     return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; });
-}
-
-std::string base64_of(std::string_view text) {
-    constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string made;
-    for (std::size_t at = 0; at < text.size(); at += 3) {
-        const std::string_view part = text.substr(at, 3);
-        std::uint32_t bits = 0;
-        for (std::size_t i = 0; i < 3; ++i) {
-            bits = bits << 8U | (i < part.size() ? static_cast<unsigned char>(part[i]) : 0U);
-        }
-        for (std::size_t i = 0; i < 4; ++i) {
-            made.push_back(i <= part.size() ? digits[bits >> (18U - 6U * i) & 0x3fU] : '=');
-        }
-    }
-    return made;
 }
 
 /// Whether a head was refused for its lengths only. A tunnel has no body: they are to be ignored.

@@ -7,6 +7,7 @@
 #include "base/assert.hpp"
 #include "http/client.hpp"
 #include "io/task/with_timeout.hpp"
+#include "websocket/deflate_is_built.hpp"
 
 namespace corro::websocket {
 namespace {
@@ -376,7 +377,8 @@ io::task<std::expected<std::unique_ptr<connection>, std::error_code>> connect(io
     http::client asking(std::move(stream), host, asking_options);
     io::context& here = co_await io::this_context();
     const std::string key = make_key(here.runs_on());
-    const std::string offer = options.deflate.enabled ? offer_deflate(options.deflate) : std::string();
+    const bool may_deflate = options.deflate.enabled && deflate_is_built();
+    const std::string offer = may_deflate ? offer_deflate(options.deflate) : std::string();
     std::string protocols;
     for (const std::string& one : options.protocols) protocols += (protocols.empty() ? "" : ", ") + one;
     std::vector<http::field> fields{http::field("Upgrade", "websocket"), http::field("Connection", "Upgrade"),

@@ -9,6 +9,7 @@
 
 #include "http/server_fixture.hpp"
 #include "websocket/handshake.hpp"
+#include "websocket/sha1.hpp"
 
 namespace corro::websocket {
 namespace {
@@ -19,6 +20,32 @@ using http::connect_to;
 using http::exchange;
 using http::read_to_end;
 using http::server;
+
+std::string hex_of(const sha1_digest& digest) {
+    std::string text;
+    for (const unsigned char byte : digest) {
+        text += "0123456789abcdef"[byte >> 4U];
+        text += "0123456789abcdef"[byte & 15U];
+    }
+    return text;
+}
+
+// The examples of FIPS 180, and messages whose padding fills the last block, or one more.
+TEST(sha1, digests_are_those_of_the_standard) {
+    EXPECT_EQ(hex_of(sha1("")), "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+    EXPECT_EQ(hex_of(sha1("abc")), "a9993e364706816aba3e25717850c26c9cd0d89d");
+    EXPECT_EQ(hex_of(sha1("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")),
+              "84983e441c3bd26ebaae4aa1f95129e5e54670f1");
+    EXPECT_EQ(hex_of(sha1(std::string(1'000'000, 'a'))), "34aa973cd4c4daa4f61eeb2bdbad27316534016f");
+    EXPECT_EQ(hex_of(sha1(std::string(55, 'a'))), "c1c8bbdc22796e28c0e15163d20899b65621d65a");
+    EXPECT_EQ(hex_of(sha1(std::string(56, 'a'))), "c2db330f6083854c99d4b5bfb6e8f29f201be699");
+    EXPECT_EQ(hex_of(sha1(std::string(64, 'a'))), "0098ba824b5c16427bd7a1122a5a442a25ec644d");
+}
+
+// RFC 6455, section 1.3.
+TEST(handshake, accepts_a_key_as_the_example_of_the_standard_does) {
+    EXPECT_EQ(accept_key("dGhlIHNhbXBsZSBub25jZQ=="), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+}
 
 /// The options of the server in this process; a test sets them before it serves.
 connection_options served;

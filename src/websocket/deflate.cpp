@@ -8,6 +8,7 @@
 #include <new>
 
 #include "base/assert.hpp"
+#include "websocket/deflate_is_built.hpp"
 
 namespace corro::websocket {
 namespace {
@@ -25,6 +26,10 @@ Bytef* input(std::span<const std::byte> bytes) noexcept {
 }
 
 }  // namespace
+
+bool deflate_is_built() noexcept {
+    return true;
+}
 
 class deflater::stream {
  public:

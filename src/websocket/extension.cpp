@@ -2,6 +2,7 @@
 
 #include "http/characters.hpp"
 #include "http/message.hpp"
+#include "websocket/deflate_is_built.hpp"
 
 namespace corro::websocket {
 namespace {
@@ -133,7 +134,7 @@ bool read_extension(reader& from, stated& into, bool& ours, bool& valid) noexcep
 }  // namespace
 
 std::optional<deflate_answer> accept_deflate(std::string_view offers, const deflate_options& options) {
-    if (!options.enabled) return std::nullopt;
+    if (!options.enabled || !deflate_is_built()) return std::nullopt;
     reader from(offers);
     stated offer;
     bool ours = false;

@@ -1,22 +1,19 @@
 #include "websocket/handshake.hpp"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <array>
 #include <new>
 
 #include "base/assert.hpp"
+#include "http/base64.hpp"
+#include "websocket/deflate_is_built.hpp"
+#include "websocket/sha1.hpp"
 
 namespace corro::websocket {
 namespace {
 
 std::string base64(std::span<const unsigned char> bytes) {
-    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
-    const int size =
-        EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(), static_cast<int>(bytes.size()));
-    text.resize(static_cast<std::size_t>(size));
-    return text;
+    return http::base64_of(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
 /// Whether this is the base64 of sixteen bytes.
@@ -70,11 +67,7 @@ handshake_answer refusal(unsigned status, std::string_view why) noexcept {
 std::string accept_key(std::string_view key) {
     std::string text(key);
     text += "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-    std::array<unsigned char, 20> digest{};
-    unsigned size = 0;
-    const int done = EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha1(), nullptr);
-    if (done != 1) throw std::bad_alloc();
-    return base64(digest);
+    return base64(sha1(text));
 }
 
 std::string make_key(io::platform& from) {
@@ -136,7 +129,7 @@ std::expected<handshake_answer, errc> judge_response(const http::response_head& 
     }
     answer.extensions = joined(response.fields, "Sec-WebSocket-Extensions");
     if (answer.extensions.empty()) return answer;
-    if (!deflate.enabled) return std::unexpected(errc::bad_handshake);
+    if (!deflate.enabled || !deflate_is_built()) return std::unexpected(errc::bad_handshake);
     answer.deflate = read_deflate_answer(answer.extensions, deflate);
     if (!answer.deflate) return std::unexpected(errc::bad_handshake);
     return answer;

@@ -1,7 +1,8 @@
 #include "io/loop/machine.hpp"
 
-#include <openssl/rand.h>
+#include <sys/random.h>
 
+#include <cerrno>
 #include <exception>
 #include <system_error>
 #include <thread>
@@ -126,8 +127,11 @@ const tick_clock& machine::ticks() {
 }
 
 void machine::fill_random(std::span<std::byte> into) noexcept {
-    const int done = RAND_bytes(reinterpret_cast<unsigned char*>(into.data()), static_cast<int>(into.size()));
-    CORRO_ASSERT(done == 1, "the operating system's random generator must work");
+    while (!into.empty()) {
+        const ssize_t done = ::getrandom(into.data(), into.size(), 0);
+        CORRO_ASSERT(done > 0 || errno == EINTR, "the operating system's random generator must work");
+        if (done > 0) into = into.subspan(static_cast<std::size_t>(done));
+    }
 }
 
 task<resolved> machine::look_up(std::string host, std::uint16_t port) {
