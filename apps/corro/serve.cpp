@@ -33,6 +33,7 @@
 #include "node/venue/venue.hpp"
 #include "process.hpp"
 #include "report.hpp"
+#include "supervisor.hpp"
 #include "test_clock.hpp"
 #include "when_free.hpp"
 
@@ -145,6 +146,7 @@ io::task<void> handle_signals(node::venue* venue, io::auto_event* hangup, io::si
             context->stop();
         } else {
             closing = true;
+            tell_supervisor("STOPPING=1");
             fmt::print("closing: no new connections, a logout to every session\n");
             std::fflush(stdout);
             venue->close();
@@ -174,6 +176,7 @@ io::task<void> serve_until_closed(node::venue* venue, const serve_options* optio
     watching.spawn(handle_sighup(venue, options, &hangup));
     watching.spawn(handle_signals(venue, &hangup, &signals, context));
     watching.spawn(print_journal_news(journals_of(*venue)));
+    watching.spawn(report_to_supervisor());
     co_await run_watched(venue, &watching);
 }
 
@@ -327,6 +330,7 @@ io::task<void> run_until_closed(Role* role, const serve_options* options, io::co
             }
             if constexpr (requires { what->write_snapshot(); }) what->write_snapshot();
         }
+        tell_supervisor("STOPPING=1");
         what->close();
     };
     io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP});
@@ -336,6 +340,7 @@ io::task<void> run_until_closed(Role* role, const serve_options* options, io::co
     watching.spawn(handle_sighup(role, options, &hangup));
     watching.spawn(obey(role, &hangup, &signals));
     if constexpr (requires { journals_of(*role); }) watching.spawn(print_journal_news(journals_of(*role)));
+    watching.spawn(report_to_supervisor());
     co_await run_watched(role, &watching);
 }
 

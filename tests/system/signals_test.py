@@ -8,6 +8,7 @@ import os
 import re
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -37,6 +38,47 @@ class Signals(unittest.TestCase):
             self.assert_ready(exchange)
             exchange.close()
             self.assertEqual(exchange.process.returncode, 0)
+
+    def supervised(self, path, **more):
+        """A venue that systemd would have started, and the socket that its messages arrive at."""
+        told = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(told.close)
+        told.bind(path.replace("@", "\0"))
+        told.settimeout(TIME_LIMIT_S)
+        os.environ.update(NOTIFY_SOCKET=path, WATCHDOG_USEC="100000", **more)
+        try:
+            exchange = Exchange(self.folder.name)
+            exchange.__enter__()
+        finally:
+            for name in ("NOTIFY_SOCKET", "WATCHDOG_USEC", *more):
+                del os.environ[name]
+        self.addCleanup(exchange.__exit__, None, None, None)
+        return exchange, told
+
+    def test_O3_reports_to_its_supervisor_that_it_serves_lives_and_closes(self):
+        exchange, told = self.supervised(f"@corro-test-{os.getpid()}")
+        self.assertEqual([told.recv(100) for _ in range(4)], [b"READY=1"] + [b"WATCHDOG=1"] * 3)
+        # A process that stands still reports nothing.
+        exchange.process.send_signal(signal.SIGSTOP)
+        told.settimeout(0.5)
+        with self.assertRaises(TimeoutError):
+            for _ in range(100):
+                told.recv(100)
+        exchange.process.send_signal(signal.SIGCONT)
+        told.settimeout(TIME_LIMIT_S)
+        self.assertEqual(told.recv(100), b"WATCHDOG=1")
+        exchange.process.send_signal(signal.SIGTERM)
+        while (message := told.recv(100)) == b"WATCHDOG=1":
+            pass
+        self.assertEqual(message, b"STOPPING=1")
+        self.assertEqual(exchange.process.wait(TIME_LIMIT_S), 0)
+
+    def test_O3_a_watchdog_of_another_process_is_not_its_own(self):
+        _, told = self.supervised(os.path.join(self.folder.name, "notify"), WATCHDOG_PID="1")
+        self.assertEqual(told.recv(100), b"READY=1")
+        told.settimeout(0.3)
+        with self.assertRaises(TimeoutError):
+            told.recv(100)
 
     def test_O3_goes_on_when_its_output_is_closed(self):
         with Exchange(self.folder.name, more=METRICS) as exchange:
