@@ -1,6 +1,7 @@
 // 64 bytes at a time: where a character stands among them, and their sum; and numbers, eight characters at a time. The
-// one place of the library that depends on the processor's instructions. Without AVX2 the functions that end in
-// `_plain` take its place; they are compiled always, so that a test can compare both.
+// one place of the library that depends on the processor's instructions: AVX2 where the build may use it, SSE2 on every
+// other x86-64 processor, which all have it, and otherwise the functions that end in `_plain`. These and those of SSE2
+// are compiled always, so that a test can compare all.
 //
 // Threads: any; pure functions. Cost: no allocation.
 #pragma once
@@ -12,8 +13,10 @@
 #include <cstring>
 #include <string_view>
 
-#ifdef __AVX2__
+#if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
 #endif
 
 namespace corro::fix {
@@ -44,6 +47,21 @@ inline constexpr std::uint64_t each_byte = 0x0101010101010101U;
     return found;
 }
 
+#ifdef __SSE2__
+/// The same by SSE2.
+[[nodiscard]] inline std::uint64_t find_in_block_sse2(const char* block, char wanted) noexcept {
+    const __m128i pattern = _mm_set1_epi8(wanted);
+    std::uint64_t found = 0;
+    for (unsigned i = 0; i < block_bytes / 16; ++i) {
+        __m128i part;
+        std::memcpy(&part, block + 16 * i, sizeof part);
+        const auto mask = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(part, pattern)));
+        found |= std::uint64_t{mask} << 16 * i;
+    }
+    return found;
+}
+#endif
+
 /// The same by the instructions that the library is compiled for.
 [[nodiscard]] inline std::uint64_t find_in_block(const char* block, char wanted) noexcept {
 #ifdef __AVX2__
@@ -55,6 +73,8 @@ inline constexpr std::uint64_t each_byte = 0x0101010101010101U;
     const auto in_low = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, pattern)));
     const auto in_high = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, pattern)));
     return std::uint64_t{in_high} << 32U | in_low;
+#elif defined(__SSE2__)
+    return find_in_block_sse2(block, wanted);
 #else
     return find_in_block_plain(block, wanted);
 #endif
@@ -74,6 +94,24 @@ inline constexpr std::uint64_t each_byte = 0x0101010101010101U;
     for (; at != end; ++at) total += static_cast<unsigned char>(*at);
     return static_cast<std::uint8_t>(total);
 }
+
+#ifdef __SSE2__
+/// The same by SSE2.
+[[nodiscard]] inline std::uint8_t sum_of_bytes_sse2(std::string_view bytes) noexcept {
+    const char* at = bytes.data();
+    const char* const end = at + bytes.size();
+    const __m128i zero = _mm_setzero_si128();
+    __m128i sums = zero;
+    for (; end - at >= 16; at += 16) {
+        __m128i part;
+        std::memcpy(&part, at, sizeof part);
+        sums = _mm_add_epi64(sums, _mm_sad_epu8(part, zero));
+    }
+    const auto high = static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_srli_si128(sums, 8)));
+    const auto total = static_cast<std::uint32_t>(_mm_cvtsi128_si32(sums)) + high;
+    return static_cast<std::uint8_t>(total + sum_of_bytes_plain({at, static_cast<std::size_t>(end - at)}));
+}
+#endif
 
 /// The same by the instructions that the library is compiled for.
 [[nodiscard]] inline std::uint8_t sum_of_bytes(std::string_view bytes) noexcept {
@@ -111,6 +149,8 @@ inline constexpr std::uint64_t each_byte = 0x0101010101010101U;
     sums = _mm256_add_epi64(sums, more);
     const __m128i two = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
     return static_cast<std::uint8_t>(_mm_cvtsi128_si32(two) + _mm_extract_epi32(two, 2));
+#elif defined(__SSE2__)
+    return sum_of_bytes_sse2(bytes);
 #else
     return sum_of_bytes_plain(bytes);
 #endif

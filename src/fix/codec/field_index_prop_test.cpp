@@ -233,10 +233,16 @@ TEST(fix_byte_block, finds_and_adds_as_plain_loops_do) {
         for (const char each : text) sum = static_cast<std::uint8_t>(sum + static_cast<unsigned char>(each));
         EXPECT_EQ(sum_of_bytes(text), sum) << size;
         EXPECT_EQ(sum_of_bytes_plain(text), sum) << size;
+#ifdef __SSE2__
+        EXPECT_EQ(sum_of_bytes_sse2(text), sum) << size;
+#endif
         if (size < block_bytes) continue;
         std::uint64_t found = 0;
         for (std::size_t i = 0; i < block_bytes; ++i) found |= std::uint64_t{text[i] == soh} << i;
         EXPECT_EQ(find_in_block(text.data(), soh), found);
+#ifdef __SSE2__
+        EXPECT_EQ(find_in_block_sse2(text.data(), soh), found);
+#endif
         EXPECT_EQ(find_in_block_plain(text.data(), soh), found);
     }
 }
