@@ -31,7 +31,10 @@ def duration_ns(argument: str, value: Duration) -> int:
     elif isinstance(value, np.timedelta64):
         if np.isnat(value):
             raise ValueError(f"{argument} is NaT; {advice}")
-        made = int(value.astype("timedelta64[ns]").astype(np.int64))
+        try:
+            made = int(value.astype("timedelta64[ns]").astype(np.int64))
+        except OverflowError:  # NumPy from 2.5 on
+            made = _DURATION_MOST + 1
     elif isinstance(value, datetime.timedelta):
         made = ((value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds) * 1_000
     elif isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):

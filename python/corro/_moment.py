@@ -25,15 +25,21 @@ def nanoseconds(argument: str, value: Time) -> int:
             raise ValueError(
                 f'{argument}="{value}" is not a time; write UTC as "2026-01-05T14:30:10.5", with up to nine decimals'
             )
+        if not 1678 <= int(value[:4]) <= 2261:
+            raise ValueError(f'{argument}="{value}": give a time in the years from 1678 to 2261, which nanoseconds can express')
         try:
             value = np.datetime64(value.rstrip("Z").replace(" ", "T"), "ns")
-        except ValueError as e:
+        except (ValueError, OverflowError) as e:
             raise ValueError(f'{argument}="{value}" is not a time: {e}') from None
     if isinstance(value, np.datetime64):
         if np.isnat(value):
             raise ValueError(f"{argument} is NaT; give a time, or leave it out")
-        exact = value.astype("datetime64[ns]")
-        if exact.astype(value.dtype) != value:
+        try:
+            exact = value.astype("datetime64[ns]")
+            is_exact = bool(exact.astype(value.dtype) == value)
+        except OverflowError:  # NumPy from 2.5 on; before, the number is another one
+            is_exact = False
+        if not is_exact:
             raise ValueError(f"{argument}={value} is beyond the year 2262, which nanoseconds cannot express")
         return int(exact.astype(np.int64))
     if isinstance(value, datetime.datetime):

@@ -219,6 +219,7 @@ class market {
     struct state;
     struct running;
     void add_seats(const std::vector<seat_wish>& seats);
+    void run_slice(std::int64_t until_ns);
     std::unique_ptr<state> state_;
 };
 

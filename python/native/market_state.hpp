@@ -105,6 +105,7 @@ struct market::state {
     std::unique_ptr<outside> code;
     turns one_at_a_time;
     std::int64_t slice_ns = 1'000'000;  ///< between two looks at signals; as long as the market's pace allows
+    std::uint32_t short_runs_count = 0;
     bool is_running = false;
     bool has_failed = false;
 };

@@ -191,6 +191,7 @@ WRONG = [
     (lambda day: day.trades(start=[1]), TypeError, "give a text such as"),
     (lambda day: day.trades(start=np.datetime64("NaT")), ValueError, "NaT"),
     (lambda day: day.trades(start=np.datetime64("9999-01-01")), ValueError, "beyond the year 2262"),
+    (lambda day: day.trades(start="9999-01-01"), ValueError, "years from 1678 to 2261"),
     (lambda day: day.trades(end=datetime.datetime(2026, 1, 1)), ValueError, "has no time zone; add one"),
     (lambda day: day.trades(start=1, first=1), ValueError, "give start .* or first .*, not both"),
     (lambda day: day.trades(end=1, last=1), ValueError, "give end .* or last .*, not both"),

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, SANITIZED
 
 import corro
 
@@ -55,6 +55,7 @@ corro.dbn(3)
 '''
 
 
+@pytest.mark.skipif(SANITIZED, reason="no native code runs")
 def test_package_and_users_are_typed_and_wrong_types_are_found(tmp_path):
     # One run for all: most of its time goes into what all of them import.
     pytest.importorskip("mypy")
