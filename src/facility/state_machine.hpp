@@ -63,9 +63,7 @@ class facility::state_machine {
     [[nodiscard]] bool gains_by_looking_ahead() const noexcept {
         return engine_.open_orders_count() >= look_ahead_orders_min;
     }
-    void look_ahead(std::span<const domain::command> waiting) const noexcept {
-        lookup_.look_ahead(waiting, instruments_);
-    }
+    void look_ahead(std::span<const domain::command> waiting) noexcept { lookup_.look_ahead(waiting, instruments_); }
     [[nodiscard]] std::uint64_t state_hash() const;
 
     // Snapshots: snapshot.cpp.

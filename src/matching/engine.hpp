@@ -306,6 +306,14 @@ class engine {
         const std::uint32_t level = books_.sides[detail::side_index(book, side)].find_near(detail::key_of(side, price));
         __builtin_prefetch(&books_.pool[books_.pool[level].prev], 1);
     }
+    /// Prefetches the order that is first at the best level of a side, if there is one.
+    void prefetch_first(std::uint32_t book, domain::side side) const noexcept {
+        __builtin_prefetch(&books_.pool[first_index(book, side)], 1);
+    }
+    /// Prefetches the neighbours of that order: reads what `prefetch_first` has fetched.
+    void prefetch_second(std::uint32_t book, domain::side side) const noexcept {
+        books_.pool.prefetch_neighbours(first_index(book, side));
+    }
     /// The level at which an open order rests.
     [[nodiscard]] level_state level_of(std::uint32_t slot) const noexcept {
         return detail::state_of(books_.pool[books_.pool[books_.pool.index_of(slot)].order.level], false);
@@ -419,6 +427,10 @@ class engine {
     void transfer(base::archive& a) noexcept { books_.transfer(a); }
 
  private:
+    [[nodiscard]] std::uint32_t first_index(std::uint32_t book, domain::side side) const noexcept {
+        return books_.pool[books_.sides[detail::side_index(book, side)].best_level()].next;
+    }
+
     detail::order_books books_;
 };
 

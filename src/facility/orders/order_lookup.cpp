@@ -1,5 +1,8 @@
 #include "facility/orders/order_lookup.hpp"
 
+#include <algorithm>
+#include <cstddef>
+
 #include "facility/limits.hpp"
 
 namespace corro::facility {
@@ -39,12 +42,13 @@ template <int Step>
 [[gnu::always_inline]] inline void order_lookup::fetch(const command& c,
                                                        const instrument_table& instruments) const noexcept {
     if (c.kind == domain::command_kind::enter_order) {
-        if (Step == 0)
-            orders_.prefetch({.account = c.account,
-                              .session = c.session,
-                              .request = c.request(),
-                              .client_order = c.client_order,
-                              .enters = true});
+        const domain::prefetch_hint names{.account = c.account,
+                                          .session = c.session,
+                                          .request = c.request(),
+                                          .client_order = c.client_order,
+                                          .enters = true};
+        if (Step == 0) orders_.prefetch(names);
+        if (Step == 1) orders_.prefetch_others(names);
         const std::uint32_t book = instruments.book_of(c.instrument);
         const domain::side side = c.order_terms().side;
         const bool is_side = side == domain::side::buy || side == domain::side::sell;
@@ -53,14 +57,19 @@ template <int Step>
         if (Step == 0) engine_.prefetch_price(book, side, price);
         if (Step == 1) engine_.prefetch_level(book, side, price);
         if (Step == 2) engine_.prefetch_last(book, side, price);
+        if (Step != 0 && engine_.would_trade(book, side, price)) {
+            const domain::side other = domain::opposite(side);
+            if (Step == 1) engine_.prefetch_first(book, other);
+            if (Step == 2) engine_.prefetch_second(book, other);
+        }
         return;
     }
     if (c.kind != domain::command_kind::cancel_order && c.kind != domain::command_kind::amend_order) return;
     if (c.named_order().value != 0) {
         const std::uint32_t slot = engine_.likely_slot_of(c.named_order());
         if (slot == none) return;
-        if (Step == 0) engine_.prefetch(slot);
-        if (Step != 1) return;
+        if (Step == 0) return engine_.prefetch(slot);
+        if (Step == 2) return orders_.prefetch_others(slot);
         engine_.prefetch_place(slot);
         orders_.prefetch_names(slot);
         return;
@@ -79,10 +88,23 @@ template <int Step>
     orders_.prefetch_names(slot);
 }
 
-void order_lookup::look_ahead(std::span<const command> waiting, const instrument_table& instruments) const noexcept {
-    if (waiting.size() > look_ahead_step) fetch<2>(waiting[look_ahead_step], instruments);
-    if (waiting.size() > 2 * look_ahead_step) fetch<1>(waiting[2 * look_ahead_step], instruments);
-    if (waiting.size() > 3 * look_ahead_step) fetch<0>(waiting[3 * look_ahead_step], instruments);
+void order_lookup::look_ahead(std::span<const command> waiting, const instrument_table& instruments) noexcept {
+    constexpr std::size_t step = look_ahead_step;
+    const auto fetch_first = [&]<int Step>(std::size_t count) {
+        for (const command& c : waiting.first(std::min(count, waiting.size()))) fetch<Step>(c, instruments);
+    };
+    const command* const end = waiting.data() + waiting.size();
+    if (waiting.size() > 1 && (waiting.data() != next_ || end != end_)) [[unlikely]] {
+        // Nothing has been fetched for the first ones yet. One alone is executed at once.
+        fetch_first.operator()<0>(3 * step);
+        fetch_first.operator()<1>(2 * step);
+        fetch_first.operator()<2>(step);
+        end_ = end;
+    }
+    next_ = waiting.data() + 1;
+    if (waiting.size() > step) fetch<2>(waiting[step], instruments);
+    if (waiting.size() > 2 * step) fetch<1>(waiting[2 * step], instruments);
+    if (waiting.size() > 3 * step) fetch<0>(waiting[3 * step], instruments);
 }
 
 }  // namespace corro::facility

@@ -33,7 +33,7 @@ class order_lookup {
     /// facility::expect.
     void prefetch(std::span<domain::prefetch_hint> coming) const noexcept;
     /// facility::look_ahead.
-    void look_ahead(std::span<const domain::command> waiting, const instrument_table& instruments) const noexcept;
+    void look_ahead(std::span<const domain::command> waiting, const instrument_table& instruments) noexcept;
 
  private:
     [[nodiscard]] result find_by_id(const domain::command& c, domain::order_id order) const noexcept {
@@ -53,6 +53,9 @@ class order_lookup {
 
     const matching::engine& engine_;
     const order_directory& orders_;
+    // The commands that wait, as of the last look ahead: other ones are a new queue. Never dereferenced.
+    const domain::command* next_ = nullptr;
+    const domain::command* end_ = nullptr;
 };
 
 }  // namespace corro::facility

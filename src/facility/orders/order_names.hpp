@@ -77,6 +77,16 @@ class order_names {
     void prefetch(std::uint32_t owner, std::uint64_t name) const noexcept {
         __builtin_prefetch(&ring_[place_of(owner, name)], 1);
     }
+    // The table's part of `insert` and of `erase`, for the few names that need it. Both read what `prefetch` has
+    // fetched.
+
+    void prefetch_insert(std::uint32_t owner, std::uint64_t name) const noexcept {
+        if ((ring_[place_of(owner, name)] & slot_mask) != 0) others_.prefetch(hash_of(owner, name));
+    }
+    void prefetch_erase(std::uint32_t owner, std::uint64_t name, std::uint32_t slot) const noexcept {
+        const std::uint32_t entry = ring_[place_of(owner, name)];
+        if (entry > slot_mask && (entry & slot_mask) != slot + 1) others_.prefetch(hash_of(owner, name));
+    }
     /// The slot of the order that is likely to have the name, or `none`: to prefetch it before `find`.
     [[nodiscard]] std::uint32_t likely(std::uint32_t owner, std::uint64_t name) const noexcept {
         return (ring_[place_of(owner, name)] & slot_mask) - 1;
