@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -13,14 +14,18 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
 #include "journal/storage.hpp"
+#include "lab/matching/recorded.hpp"
 #include "lab/measurement.hpp"
 #include "lab/registry.hpp"
 #include "lab/suites/suites.hpp"
 #include "market/participants/common_workload.hpp"
+#include "market/participants/participants.hpp"
+#include "market/recorded_day/recorded_flow.hpp"
 #include "market/recording/recording.hpp"
 #include "market/whole/whole_market.hpp"
 
@@ -124,6 +129,80 @@ measurement measure_fork(const run_parameters& how) {
     return result;
 }
 
+/// A maker that quotes at the best prices of a recorded day, once it trades.
+market::behaviour quote_in_the_day(market::agent& me, std::int64_t lots) {
+    while (me.accepts(domain::instrument_id{1}) != market::accepted_orders::all ||
+           !me.book(domain::instrument_id{1}).is_two_sided()) {
+        const bool goes_on = co_await me.sleep(second_ns);
+        if (!goes_on) co_return;
+    }
+    market::ladder_options how;
+    how.half_spread_ticks = 0.5;
+    how.levels = 1;
+    how.lots = lots;
+    how.position_max = 10 * lots;
+    how.skew_ticks = 0.1 / static_cast<double>(lots);
+    co_await market::ladder_maker(me, how);
+}
+
+/// Recorded days with one agent, one after the other until the time is over; reading the files does not count.
+measurement measure_replayed(const run_parameters& how, const std::shared_ptr<const market::recorded_day>& day) {
+    const auto way =
+        std::make_shared<const market::link>(market::link::symmetric(market::delay::uniform(20'000, 40'000)));
+    double commands = 0;
+    double spent = 0;
+    for (std::uint64_t seed = 1; spent < how.seconds; ++seed) {
+        market::market_options options;
+        options.seed = seed;
+        options.instruments = {day->instrument};
+        options.start_ns = day->start_ns;
+        options.orders_max = day->orders_max + 1'000;
+        market::market world(std::move(options));
+        const auto flow = std::make_shared<market::recorded_flow>(day, market::recorded_flow_options(), seed);
+        world.observe_with(*flow);
+        world.take_commands_from(flow);
+        market::agent_options who;
+        who.name = "maker";
+        who.way = way;
+        const std::int64_t lots = day->instrument.kind == domain::instrument_kind::future ? 1 : 100;
+        const market::agent& maker =
+            world.add_agent(std::move(who), [lots](market::agent& me) { return quote_in_the_day(me, lots); });
+        const double begin = thread_seconds();
+        world.run(day->length_ns);
+        spent += thread_seconds() - begin;
+        commands += static_cast<double>(world.counts().commands);
+        verify(flow->position() == day->requests.size(), "the whole day was executed");
+        std::int64_t cash = flow->cash();
+        std::int64_t held = flow->lots();
+        std::uint64_t traded = 0;
+        for (const market::holding& each : maker.true_holdings()) {
+            cash += each.cash;
+            held += each.lots;
+            traded += each.traded_lots;
+        }
+        verify(cash == 0 && held == 0, "cash and lots are conserved");
+        verify(traded != 0, "the agent has traded");
+    }
+    return actions_per_second(commands, spent);
+}
+
+/// Read once, when a row first needs it.
+std::function<std::shared_ptr<const market::recorded_day>()> day_of(std::vector<std::filesystem::path> files) {
+    return [files = std::move(files), day = std::make_shared<std::shared_ptr<const market::recorded_day>>()] {
+        if (*day == nullptr) {
+            recorded::replay::recording_options from;
+            from.files = files;
+            *day = std::make_shared<const market::recorded_day>(market::load_recorded_day(from));
+        }
+        return *day;
+    };
+}
+
+/// The row of the matching suite is `recorded_e_mini`, and so on.
+std::string replayed_row(const recording& one) {
+    return "replayed" + std::string(one.row.substr(one.row.find('_')));
+}
+
 /// With a whole venue: sessions, gateway, a journal on a simulated disk, the feed.
 measurement measure_whole(const run_parameters& how, std::uint32_t agents) {
     market::common_workload workload = workload_of(agents, 1, false);
@@ -205,6 +284,15 @@ void declare_market(registry& into) {
                    "actions per second of processor time: 100 agents of zero intelligence with a whole venue: client "
                    "sessions, simulated network, gateway, a journal on a simulated disk, feed"}},
                  1, 1, 3);
+    for (const recording& one : recordings()) {
+        into.declare(
+            "market",
+            {{replayed_row(one), "/s", better::higher,
+              fmt::format("requests per second of processor time, recorded ones and those of one agent, a maker at the "
+                          "best prices, in {}; no journal; needs CORRO_DATA_DIR to name the folder with {}",
+                          one.does, fmt::join(one.files, " and "))}},
+            1, 1, 3);
+    }
     into.declare("market",
                  {{"fork_10m", "s", better::lower,
                    "processor time until a fork goes on at the middle of a run of 10 million actions: 5 million "
@@ -228,6 +316,12 @@ void implement_market(registry& into) {
         });
     }
     into.implement("market", "whole_100", "corro", [](const run_parameters& how) { return measure_whole(how, 100); });
+    for (const recording& one : recordings()) {
+        if (const auto files = find_files(one); files) {
+            into.implement("market", replayed_row(one), "corro",
+                           [day = day_of(*files)](const run_parameters& how) { return measure_replayed(how, day()); });
+        }
+    }
     into.implement("market", "fork_10m", "corro", [](const run_parameters& how) { return measure_fork(how); });
     into.implement("market", "memory_per_agent", "corro", [](const run_parameters&) { return measure_memory(); });
 }

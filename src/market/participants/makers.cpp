@@ -42,12 +42,16 @@ behaviour ladder_maker(agent& me, ladder_options how) {
     const bool goes_on = co_await me.sleep(me.random().uniform(0, static_cast<double>(how.refresh_ns) / 100 + 1));
     if (!goes_on) co_return;
     std::vector<wanted_quote> quotes;
+    std::int32_t trades_seen = 0;
     while (!me.is_stopping()) {
         const book_view& book = me.book(how.in);
         const std::int64_t position = me.position(how.in);
         double centre = centre_of(book, how.anchor_ticks);
         if (how.fundamental != nullptr) centre = (centre + how.fundamental->at(me.now_ns())) / 2;
         centre -= how.skew_ticks * static_cast<double>(position);
+        if (std::exchange(trades_seen, book.trades_count) != book.trades_count) {
+            centre += book.last_side == side::buy ? how.follow_ticks : -how.follow_ticks;
+        }
         quotes.clear();
         // The skew of a large position moves a side beyond the best of the other one: then all of the side stands back.
         double first_bid = centre - how.half_spread_ticks;

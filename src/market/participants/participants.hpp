@@ -160,6 +160,10 @@ struct ladder_options {
     std::uint32_t levels = 5;
     std::int64_t lots = 10;
     double skew_ticks = 0.05;  ///< the centre moves against the position by this for each lot
+    /// After new trades the centre is moved to the side of the last aggressor by this: who trades may know something.
+    /// Source: Glosten and Milgrom, "Bid, ask and transaction prices in a specialist market with heterogeneously
+    /// informed traders", Journal of Financial Economics 14 (1985).
+    double follow_ticks = 0;
     std::int64_t position_max = 500;
     double anchor_ticks = 10'000;
     std::shared_ptr<oracle> fundamental;  ///< if given, half of the centre

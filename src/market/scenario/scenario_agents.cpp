@@ -211,6 +211,7 @@ group_maker read_ladder(table_reader& r, const scenario_names& names) {
     how.step_ticks = positive(r, "step_ticks", how.step_ticks);
     how.levels = static_cast<std::uint32_t>(r.number("levels", how.levels, 1, 100));
     how.skew_ticks = ticks(r, "skew_ticks", how.skew_ticks);
+    how.follow_ticks = positive(r, "follow_ticks", 0);
     read_position(r, how);
     how.anchor_ticks = ticks(r, "anchor_ticks", how.anchor_ticks);
     return same_for_all(how, fundamental, ladder_maker);
