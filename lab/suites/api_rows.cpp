@@ -1,12 +1,15 @@
-// Suite `api`: what the web API delivers to its subscribers.
+// Suite `api`: what the web API delivers, and how much longer an order by it takes than one by Corro Binary.
 
 #include <fmt/format.h>
 #include <pthread.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -14,7 +17,10 @@
 #include <vector>
 
 #include "api/api_state.hpp"
+#include "api/frame_session.hpp"
+#include "api/market_frames.hpp"
 #include "api/web_session.hpp"
+#include "client/order_session.hpp"
 #include "feed/book_image.hpp"
 #include "http/server.hpp"
 #include "io/loop/timer.hpp"
@@ -25,6 +31,9 @@
 #include "io/task/scope.hpp"
 #include "lab/suites/corro_backends.hpp"
 #include "lab/suites/suites.hpp"
+#include "lab/suites/venue_suite.hpp"
+#include "node/links/api_role.hpp"
+#include "node/venue/venue.hpp"
 #include "websocket/connection.hpp"
 #include "wire/instrument_table.hpp"
 
@@ -37,6 +46,13 @@ constexpr std::size_t subscribers_count = 1'000;
 constexpr std::uint32_t instruments_count = 10;
 /// Of each instrument, within the interval of 100 ms.
 constexpr int changes_per_interval = 10;
+constexpr std::byte key_byte{0x5a};
+/// A connection has credits for this many orders at once; more of them come from further connections.
+constexpr int orders_per_connection = 80;
+/// Dashboards: each draws one instrument, at 60 frames a second, from a market with 10,000 updates a second.
+constexpr std::size_t dashboards_count = 200;
+constexpr int updates_per_second = 10'000;
+constexpr std::string_view frame_path = "/ws/market/v1";
 
 domain::instrument instrument_of(std::uint32_t id) {
     domain::instrument i;
@@ -114,12 +130,32 @@ class api_alone {
     io::task<> serve(http::exchange* on) {
         websocket::connection_options options;
         options.deflate.enabled = false;
+        const std::string query(on->request().query);
+        const bool wants_frames = on->request().path == frame_path;
         auto opened = co_await websocket::accept(on, options);
         if (!opened) co_return;
+        if (wants_frames) {
+            std::string_view param;
+            const auto wish = api::parse_frame_query(query, state_.markets, param);
+            verify(wish.has_value(), "the API does not know this wish");
+            api::frame_session session(state_, **opened, *wish);
+            frame_sessions_.push_back(&session);
+            co_await session.run();
+            std::erase(frame_sessions_, &session);
+            co_return;
+        }
         api::web_session session(state_, **opened);
         sessions_.push_back(&session);
         co_await session.run();
         std::erase(sessions_, &session);
+    }
+    static io::task<> publish_frames(api_alone* self) {
+        while (true) {
+            const std::error_code stopped =
+                co_await io::sleep_for(std::chrono::milliseconds(api::frame_ticks_ms.front()));
+            if (stopped) co_return;
+            self->state_.frames.publish(0, self->state_.now_us());
+        }
     }
     static io::task<> publish(api_alone* self) {
         while (true) {
@@ -135,11 +171,13 @@ class api_alone {
         io::task_scope serving(self->context_);
         serving.spawn(feeding(self));
         serving.spawn(publish(self));
+        serving.spawn(publish_frames(self));
         serving.spawn(serve_all(self));
         static_cast<void>(co_await self->ends_.wait());
         self->over_ = true;
         self->server_.drain();
         for (api::web_session* each : self->sessions_) each->end_slow();
+        for (api::frame_session* each : self->frame_sessions_) each->end_slow();
         serving.request_stop();
         co_await serving.join();
     }
@@ -153,19 +191,19 @@ class api_alone {
     io::endpoint where_;
     wire::instrument_table table_;
     std::vector<api::web_session*> sessions_;
+    std::vector<api::frame_session*> frame_sessions_;
     std::uint64_t command_ = 1;
     std::atomic<bool> over_ = false;
     std::thread thread_;
 };
 
-io::task<std::unique_ptr<websocket::connection>> open_socket(io::endpoint at) {
+io::task<std::unique_ptr<websocket::connection>> open_socket(io::endpoint at, std::string target = "/ws/api/v2") {
     auto stream = co_await io::tcp_stream::connect(co_await io::this_context(), at);
     verify(stream.has_value(), "the API was not reached");
     static_cast<void>(stream->set_option(io::no_delay(true)));
     websocket::connection_options options;
     options.deflate.enabled = false;
-    auto opened =
-        co_await websocket::connect(io::any_stream(std::move(*stream)), at.to_string(), "/ws/api/v2", options);
+    auto opened = co_await websocket::connect(io::any_stream(std::move(*stream)), at.to_string(), target, options);
     verify(opened.has_value(), "the WebSocket was not opened");
     co_return std::move(*opened);
 }
@@ -258,12 +296,32 @@ io::task<> listen(io::endpoint at, audience* in) {
     }
 }
 
-io::task<> measure_audience(api_alone* served, double seconds, std::vector<double>* values) {
+io::task<> watch(io::endpoint at, std::uint32_t instrument, audience* in) {
+    const auto peer = co_await open_socket(at, fmt::format("{}?instrument=I{}&tick=16", frame_path, instrument));
+    ++in->subscribed_count;
+    double last = 0;
+    while (true) {
+        const auto message = co_await peer->receive();
+        if (!message) co_return;
+        // Kind, sequence, sequence of the frame before.
+        std::array<double, 4> head{};
+        verify(message->data.size() >= sizeof head, "a frame has a head");
+        std::memcpy(head.data(), message->data.data(), sizeof head);
+        verify(head[1] == 1 || head[3] == last, "a frame is missing");
+        last = head[2];
+        ++in->messages_count;
+    }
+}
+
+/// @param listen  Of the client with this number.
+io::task<> measure_audience(api_alone* served, std::size_t count_of_clients,
+                            io::task<> (*listen_as)(io::endpoint, std::size_t, audience*), double seconds,
+                            std::vector<double>* values) {
     audience all;
     io::context& here = co_await io::this_context();
     io::task_scope listening(here);
-    for (std::size_t k = 0; k < subscribers_count; ++k) {
-        listening.spawn(listen(served->where(), &all));
+    for (std::size_t k = 0; k < count_of_clients; ++k) {
+        listening.spawn(listen_as(served->where(), k, &all));
         // The port's queue is not for a thousand at once.
         if (k % 50 == 49) {
             while (all.subscribed_count < k) static_cast<void>(co_await io::sleep_for(1ms));
@@ -288,7 +346,204 @@ measurement subscribers(const run_parameters& how, io::platform* kind) {
     api_alone served(kind, feed_by_interval);
     io::context here{io::context_options(*kind)};
     measurement made;
-    io::block_on(here, measure_audience(&served, how.seconds, &made.values));
+    io::block_on(
+        here, measure_audience(
+                  &served, subscribers_count, [](io::endpoint at, std::size_t, audience* in) { return listen(at, in); },
+                  how.seconds, &made.values));
+    return made;
+}
+
+// Dashboards.
+
+io::task<> feed_fast(api_alone* of) {
+    constexpr std::chrono::milliseconds pause{2};
+    std::uint32_t id = 0;
+    io::context& here = co_await io::this_context();
+    const io::steady_time begun = here.now();
+    std::int64_t made = 0;
+    while (!of->is_over()) {
+        const std::error_code stopped = co_await io::sleep_for(pause);
+        if (stopped) co_return;
+        const auto due = std::chrono::duration_cast<std::chrono::microseconds>(here.now() - begun).count() *
+                         updates_per_second / 1'000'000;
+        for (; made < due; ++made) of->change_level(1 + id++ % instruments_count);
+    }
+}
+
+measurement dashboards(const run_parameters& how, io::platform* kind) {
+    api_alone served(kind, feed_fast);
+    io::context here{io::context_options(*kind)};
+    measurement made;
+    io::block_on(here, measure_audience(
+                           &served, dashboards_count,
+                           [](io::endpoint at, std::size_t k, audience* in) {
+                               return watch(at, 1 + static_cast<std::uint32_t>(k) % instruments_count, in);
+                           },
+                           how.seconds, &made.values));
+    return made;
+}
+
+// Orders, through a whole venue.
+
+node::configuration venue_with_api() {
+    node::configuration c;
+    c.touch = base::page_touch::yes;
+    c.order_entry_listen = c.feed_listen = c.snapshot_listen = c.api_listen = "127.0.0.1:0";
+    c.api_connections_per_address_max = api::connections_max;
+    c.orders_max = c.account_open_orders_max = 1'000'000;
+    c.instruments.push_back(instrument_of(1));
+    gateway::account trader;
+    trader.id = domain::account_id{1};
+    trader.name = "trader";
+    trader.key.fill(key_byte);
+    trader.sessions_count = 2;
+    c.accounts.push_back(trader);
+    return c;
+}
+
+/// Runs `serving` on a thread with a context of its own, until the object ends; then `Part::close`.
+template <class Part>
+class on_thread {
+ public:
+    template <class... Arguments>
+    explicit on_thread(io::platform* kind, Arguments&&... arguments)
+        : context_(io::context_options(*kind)),
+          part_(context_, std::forward<Arguments>(arguments)...),
+          close_(context_) {
+        if constexpr (requires { part_.start(); }) io::block_on(context_, part_.start());
+        thread_ = std::thread([this] { io::block_on(context_, run_all(this)); });
+    }
+    ~on_thread() {
+        close_.set();
+        thread_.join();
+    }
+    on_thread(const on_thread&) = delete;
+    on_thread& operator=(const on_thread&) = delete;
+    [[nodiscard]] const Part& operator*() const noexcept { return part_; }
+    [[nodiscard]] const Part* operator->() const noexcept { return &part_; }
+
+ private:
+    static io::task<> close_when_told(on_thread* self) {
+        const std::error_code stopped = co_await self->close_.wait();
+        if (!stopped) self->part_.close();
+    }
+    static io::task<> run_all(on_thread* self) {
+        io::task_scope watching(self->context_);
+        watching.spawn(close_when_told(self));
+        co_await self->part_.run();
+        watching.request_stop();
+        co_await watching.join();
+    }
+
+    io::context context_;
+    Part part_;
+    io::remote_event close_;
+    std::thread thread_;
+};
+
+std::string secret_text() {
+    std::string text;
+    for (std::size_t i = 0; i < wire::api_key().size(); ++i) {
+        text += fmt::format("{:02x}", std::to_integer<int>(key_byte));
+    }
+    return text;
+}
+
+/// Sends a request and waits for its response.
+io::task<> call(websocket::connection* to, std::string request, std::string_view expected) {
+    const std::error_code error = co_await to->send_text(request);
+    verify(!error, "the request was not sent");
+    const auto message = co_await to->receive();
+    verify(message.has_value(), "the connection has ended");
+    verify(message->text().find(expected) != std::string_view::npos, message->text());
+}
+
+std::string proof() {
+    return R"({"jsonrpc":"2.0","id":1,"method":"public/auth","params":{"grant_type":"client_credentials",)"
+           R"("client_id":"trader","client_secret":")" +
+           secret_text() + R"("}})";
+}
+
+/// Until the API has the feed and its session with the venue.
+io::task<> wait_for_api(io::endpoint at) {
+    constexpr std::string_view request =
+        R"({"jsonrpc":"2.0","id":1,"method":"private/get_open_orders_by_instrument","params":{"instrument_name":"I1"}})";
+    for (int attempts = 0; attempts < 500; ++attempts) {
+        const auto peer = co_await open_socket(at);
+        co_await call(peer.get(), proof(), "access_token");
+        const std::error_code error = co_await peer->send_text(request);
+        const auto message = co_await peer->receive();
+        if (!error && message && message->text().find(R"("result":[)") != std::string_view::npos) co_return;
+        static_cast<void>(co_await peer->close());
+        static_cast<void>(co_await io::sleep_for(20ms));
+    }
+    verify(false, "the API has no session with the venue");
+}
+
+io::task<> order_by_api(io::endpoint at, timed_run* run) {
+    const std::string request =
+        R"({"jsonrpc":"2.0","id":1,"method":"private/buy","params":{"instrument_name":"I1","amount":1,"price":4500}})";
+    std::uint64_t begun = run->now();
+    while (begun != 0) {
+        const auto peer = co_await open_socket(at);
+        co_await call(peer.get(), proof(), "access_token");
+        begun = run->now();
+        for (int k = 0; k < orders_per_connection && begun != 0; ++k) {
+            co_await call(peer.get(), request, R"("order_state":"open")");
+            begun = run->lap(begun);
+        }
+        static_cast<void>(co_await peer->close());
+    }
+}
+
+io::task<> order_by_binary(io::endpoint at, timed_run* run) {
+    client::credentials who;
+    who.account = domain::account_id{1};
+    who.key.fill(key_byte);
+    auto session = co_await client::order_session::log_on(at, who);
+    verify(session.has_value(), "the venue was not reached");
+    domain::command order;
+    order.kind = domain::command_kind::enter_order;
+    order.instrument = domain::instrument_id{1};
+    order.order_terms().side = domain::side::buy;
+    order.enter_order().price = domain::price_ticks{18'000};
+    order.enter_order().quantity = domain::quantity_lots{1};
+    order.client_order = domain::client_order_id{1};
+    for (std::uint64_t begun = run->now(); begun != 0; begun = run->lap(begun)) {
+        verify((*session)->send(order) != 0, "the order was not queued");
+        const auto answer = co_await (*session)->next();
+        verify(answer.has_value() && answer->event.kind == domain::event_kind::order_entered,
+               "the order does not rest");
+        ++order.client_order.value;
+    }
+    static_cast<void>(co_await (*session)->log_out());
+}
+
+measurement orders(const run_parameters& how, io::platform* kind, bool by_api) {
+    const node::configuration c = venue_with_api();
+    const on_thread<node::venue> venue(kind, c);
+    io::context here{io::context_options(*kind)};
+    timed_run run(how.seconds);
+    if (by_api) {
+        const auto& feed = venue->at(0).feed;
+        api::api_key key;
+        key.client_id = "trader";
+        key.secret.fill(key_byte);
+        key.account = domain::account_id{1};
+        key.session_number = 2;
+        const on_thread<node::api_role> web(
+            kind, c,
+            std::vector<api::feed_address>{node::feed_address_of(feed.feed_endpoint(), feed.snapshot_endpoint())},
+            std::optional<io::endpoint>(venue->order_entry_endpoint()), std::vector<api::api_key>{key});
+        io::block_on(here, wait_for_api(web->where()));
+        run = timed_run(how.seconds);
+        io::block_on(here, order_by_api(web->where(), &run));
+    } else {
+        io::block_on(here, order_by_binary(venue->order_entry_endpoint(), &run));
+    }
+    measurement made;
+    made.latency_ns = summary_of(run.latencies());
+    made.values = {made.latency_ns->p50, made.latency_ns->p99};
     return made;
 }
 
@@ -307,6 +562,22 @@ void declare_api(registry& into) {
                                subscribers_count, instruments_count, changes_per_interval)},
                   {"subscribers_1000_messages", "/s", better::higher, "messages that they receive"}},
                  2, 10, 3);
+    into.declare(
+        "api",
+        {{"dashboards_200_busy", "%", better::lower,
+          fmt::format("processor time of the API's thread, of one processor, with {} binary market channels at "
+                      "16 ms, spread over {} instruments, and {} changes of books a second in all",
+                      dashboards_count, instruments_count, updates_per_second)},
+         {"dashboards_200_frames", "/s", better::higher, "frames that they receive; each checks that none is missing"}},
+        2, 10, 3);
+    into.declare("api",
+                 {{"order_to_answer_p50", "ns", better::lower,
+                   "from an order that rests to its answer over loopback TCP, one outstanding: the median. By the API "
+                   "over a WebSocket, and by Corro Binary to the same venue, which counts as the peer. Venue, API and "
+                   "client have a thread each, which sleep between messages; there is no journal"},
+                  {"order_to_answer_p99", "ns", better::lower, "the same: the P99"}},
+                 2);
+    declare_api_history(into);
 }
 
 void implement_api(registry& into) {
@@ -316,7 +587,14 @@ void implement_api(registry& into) {
                        [kind](const run_parameters& how) { return book_changes(how, kind); });
         into.implement("api", "subscribers_1000_busy", by.subject,
                        [kind](const run_parameters& how) { return subscribers(how, kind); });
+        into.implement("api", "dashboards_200_busy", by.subject,
+                       [kind](const run_parameters& how) { return dashboards(how, kind); });
+        into.implement("api", "order_to_answer_p50", by.subject,
+                       [kind](const run_parameters& how) { return orders(how, kind, true); });
+        into.implement("api", "order_to_answer_p50", "binary" + by.subject.substr(by.subject.find('_')),
+                       [kind](const run_parameters& how) { return orders(how, kind, false); });
     }
+    implement_api_history(into);
 }
 
 }  // namespace corro::lab

@@ -134,7 +134,7 @@ measurement run_recovery(const run_parameters& how) {
     node::configuration c = venue_configuration();
     c.journal_directory = folder.path();
     c.durability = journal::durability::none;
-    std::uint64_t hash = rehearsal(c, 0).write(commands_count);
+    std::uint64_t hash = write_journal(c, commands_count);
     measurement made;
     made.values.push_back(start(c, commands_count, hash, false) / part);
     hash = rehearsal(c, 1).write(tail_count);
@@ -143,6 +143,10 @@ measurement run_recovery(const run_parameters& how) {
 }
 
 }  // namespace
+
+std::uint64_t write_journal(const node::configuration& c, std::uint64_t commands_count) {
+    return rehearsal(c, 0).write(commands_count);
+}
 
 void declare_venue_recovery(registry& into) {
     into.declare("venue",

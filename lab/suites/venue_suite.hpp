@@ -4,6 +4,7 @@
 // Threads: one.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "lab/registry.hpp"
@@ -25,6 +26,14 @@ void implement_venue_recovery(registry& into);
 // One session over TCP, a Unix socket and shared memory.
 void declare_venue_transports(registry& into);
 void implement_venue_transports(registry& into);
+
+/// Journals commands of the suite's traders, by a host without connections.
+/// @param c  As `venue_configuration`, with the journal's folder. @return  The hash of the state after them.
+[[nodiscard]] std::uint64_t write_journal(const node::configuration& c, std::uint64_t commands_count);
+
+// The first picture of that many orders, by the API.
+void declare_api_history(registry& into);
+void implement_api_history(registry& into);
 
 // The whole venue in the suite `fix`.
 void declare_fix_venue(registry& into);
