@@ -140,6 +140,7 @@ struct bad_file {
 TEST(scenario, names_the_line_and_the_key_of_every_error) {
     const std::vector<bad_file> all{
         {"[market]", "[market", "bad.toml:1: not TOML"},
+        {"[market]", "[[[market]]]", "bad.toml:1: not TOML: Error while parsing key"},
         {"[market]", "[markets]", "is not a key of this table"},
         {"name = \"small\"\n", "", "market.name: is missing"},
         {"\"small\"", "\"Small Market\"", ":2: market.name: expected lower-case letters"},

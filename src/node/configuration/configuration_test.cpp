@@ -100,7 +100,9 @@ TEST(configuration, names_the_key_and_the_line_of_what_is_wrong) {
               "corro.toml:16: account: expected tables headed [[account]]");
     EXPECT_EQ(error_of(sound + "[[instrument]]\nid = 1\nsymbol = \"X\"\ntick_size = \"1\"\n"),
               "corro.toml:22: instrument.id: is used twice");
-    EXPECT_TRUE(error_of("[venue\n").starts_with("corro.toml:1: not TOML: ")) << error_of("[venue\n");
+    for (const char* text : {"[venue\n", "[[[venue]]]\n", "[=venue]\n"}) {
+        EXPECT_TRUE(error_of(text).starts_with("corro.toml:1: not TOML: ")) << error_of(text);
+    }
     EXPECT_EQ(error_of(""), "corro.toml:1: instrument: the venue needs at least one [[instrument]]");
 }
 
