@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Trains PPO of Stable-Baselines3 to make a market, and compares it with fixed quotes on seeds that it has not seen.
+"""Trains PPO of Stable-Baselines3 to make a market, several times, and compares it with fixed quotes on markets that it has not seen.
 
-usage: python python/examples/learn_to_make_a_market.py [--steps N] [--envs COUNT] [--scenario FILE]
+usage: python python/examples/learn_to_make_a_market.py [--trainings N] [--steps N] [--markets N] [--envs COUNT] [--scenario FILE]
 
 Needs the package and the learner: `pip install . stable-baselines3 gymnasium`. The environment is `corro/MarketMaking-v0` as a
-vector, which runs the markets in native code. The baseline quotes at a fixed distance from the middle, the best of nine distances
-on the judging seeds themselves, so that it is hard to beat. Prints both rewards with their standard errors; exits with 1 if PPO
-is not better.
+vector, which runs the markets in native code. There are two baselines: the policy before its training, and quotes at a fixed
+distance from the middle, the best of nine distances on the judging markets themselves, so that it is hard to beat. All policies meet
+the same markets, so differences are of pairs. Prints rewards with their standard errors; exits with 1 if the trained policies are not
+better than both baselines by two standard errors.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ except ImportError:
     sys.exit("this example needs Stable-Baselines3: pip install stable-baselines3")
 
 Numbers = npt.NDArray[Any]
-JUDGING = range(100_000, 100_064)
+FIRST_JUDGING = 100_000
 
 
 class Markets(VecEnv):  # type: ignore[misc, unused-ignore]
@@ -88,16 +89,34 @@ def judge(make: Callable[[int], MarketMakingVector], policy: Callable[[Numbers],
     return total
 
 
+def thinned(scenario: str, share: float, duration: str) -> dict[str, Any]:
+    """The scenario with a share of its agents: markets cost less, and a maker matters more."""
+    described = corro.scenario(scenario).to_dict()
+    described["market"] |= {"duration": duration, "orders_max": 10_000}
+    for group in described["agents"]:
+        if group["kind"] in ("noise", "value"):
+            group["count"] = max(1, round(group.get("count", 1) * share))
+    return described
+
+
+def shown(rewards: Numbers) -> str:
+    """A mean, and the standard error of it."""
+    return f"{rewards.mean():8.2f} +- {rewards.std(ddof=1) / np.sqrt(len(rewards)):5.2f}"
+
+
 def main() -> int:
     """Trains, judges, prints."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--scenario", default="config/markets/calm.toml")
-    parser.add_argument("--steps", type=int, default=300_000)
-    parser.add_argument("--envs", type=int, default=32)
+    parser.add_argument("--share", type=float, default=0.2, help="of the scenario's noise and value traders")
     parser.add_argument("--duration", default="60s", help="of an episode")
+    parser.add_argument("--trainings", type=int, default=5, help="each with a seed of its own")
+    parser.add_argument("--steps", type=int, default=200_000, help="of each training")
+    parser.add_argument("--markets", type=int, default=512, help="that judge")
+    parser.add_argument("--envs", type=int, default=32)
     chosen = parser.parse_args()
-    described = corro.scenario(chosen.scenario).to_dict()
-    described["market"]["duration"] = chosen.duration
+    described = thinned(chosen.scenario, chosen.share, chosen.duration)
+    judging = range(FIRST_JUDGING, FIRST_JUDGING + chosen.markets)
 
     def make(count: int) -> MarketMakingVector:
         return MarketMakingVector(count, scenario=described, beside="makers", interval="500ms", autoreset_mode="SameStep")
@@ -105,17 +124,30 @@ def main() -> int:
     def at(distance: float) -> Callable[[Numbers], Numbers]:
         return lambda seen: np.full((len(seen), 2), distance, np.float32)
 
-    fixed = {distance: judge(make, at(distance), JUDGING) for distance in np.linspace(-1, 1, 9)}
+    def judged(learner: Any) -> Numbers:
+        return judge(make, lambda seen: learner.predict(seen, deterministic=True)[0], judging)
+
+    fixed = {distance: judge(make, at(distance), judging) for distance in np.linspace(-1, 1, 9)}
     best = max(fixed, key=lambda each: float(fixed[each].mean()))
-    learner = PPO("MlpPolicy", Markets(make(chosen.envs), seed=1), n_steps=64, batch_size=512, gamma=0.98, seed=1, device="cpu", verbose=0)
-    learner.learn(chosen.steps)
-    learned = judge(make, lambda seen: learner.predict(seen, deterministic=True)[0], JUDGING)
-    error = np.sqrt(len(learned))
-    print(f"fixed quotes, the best of 9 distances ({best:+.2f}): {fixed[best].mean():8.2f} +- {fixed[best].std() / error:.2f} ticks an episode")
-    print(f"PPO after {chosen.steps:,} steps:                     {learned.mean():8.2f} +- {learned.std() / error:.2f}")
-    gain = learned - fixed[best]
-    print(f"better by {gain.mean():.2f} +- {gain.std() / error:.2f}, seed by seed")
-    return 0 if gain.mean() > 0 else 1
+    print(f"ticks an episode, in {len(judging)} markets with their standard error")
+    print(f"fixed quotes, the best of 9 distances ({best:+.2f}): {shown(fixed[best])}", flush=True)
+    before, after = [], []
+    for seed in range(chosen.trainings):
+        markets = Markets(make(chosen.envs), seed=1_000 * seed)
+        learner = PPO("MlpPolicy", markets, n_steps=64, batch_size=512, gamma=0.98, seed=seed, device="cpu", verbose=0)
+        before.append(judged(learner))
+        learner.learn(chosen.steps)
+        after.append(judged(learner))
+        print(f"training {seed}: before {shown(before[-1])}, after {chosen.steps:,} steps {shown(after[-1])}", flush=True)
+    means = np.array([each.mean() for each in after])
+    print(f"trainings: mean {means.mean():.2f}, from {means.min():.2f} to {means.max():.2f}")
+    # One number for each market: what the trainings differ in is in the lines above.
+    better = True
+    for name, baseline in (("the policy before training", np.mean(before, axis=0)), ("fixed quotes", fixed[best])):
+        gain = np.mean(after, axis=0) - baseline
+        print(f"better than {name} by {shown(gain)}, market by market")
+        better = better and gain.mean() > 2 * gain.std(ddof=1) / np.sqrt(len(gain))
+    return 0 if better else 1
 
 
 if __name__ == "__main__":
