@@ -25,9 +25,9 @@ inline constexpr std::uint32_t sessions_counted_max = 1U << 14U;
 inline constexpr std::uint32_t accounts_defined_max = 4096;
 inline constexpr std::uint32_t account_sessions_max = 1U << 20U;
 
-/// How far facility::look_ahead looks, in commands: a third of it is what a command takes while its next line comes
-/// from memory. With fewer open orders than `look_ahead_orders_min` all lines are in the caches, and it does nothing.
-inline constexpr std::uint32_t look_ahead_step = 3;
+/// Commands between two of the three steps of facility::look_ahead: they take as long as a line from memory. With fewer
+/// open orders than `look_ahead_orders_min` all lines are in the caches, and it does nothing.
+inline constexpr std::uint32_t look_ahead_step = 5;
 inline constexpr std::uint32_t look_ahead_orders_min = 32'768;
 
 /// Parts of its displayed quantity that an order may have. Each part shown can be one fill of one aggressor.
