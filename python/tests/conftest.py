@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pathlib
 import subprocess
-import sys
 
 import pytest
 
@@ -14,11 +13,6 @@ SCENARIOS = ROOT / "config" / "markets"
 RECORDED = ROOT / "src" / "recorded" / "testdata"
 
 SANITIZED = "CORRO_SANITIZED_PYTHON" in os.environ
-if SANITIZED:
-    # Other interpreters start as this one did; the programs of the build bring a runtime of their own.
-    sys.executable = os.environ["CORRO_SANITIZED_PYTHON"]
-    os.environ.pop("LD_PRELOAD", None)
-
 measures_memory = pytest.mark.skipif(SANITIZED, reason="the address sanitizer keeps memory that was freed")
 
 

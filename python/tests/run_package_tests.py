@@ -88,7 +88,14 @@ def sanitizer_flags(sanitizers):
     return f"-fsanitize={sanitizers} -fno-sanitize-recover=all -fno-sanitize=vptr -fno-omit-frame-pointer" if sanitizers else ""
 
 
-def sanitized_python(arguments, interpreter):
+# Each interpreter begins with this: others start as it did, but the programs of the build bring a runtime of their own.
+BEGIN = """import os, sys
+sys.executable = os.environ["CORRO_SANITIZED_PYTHON"]
+os.environ.pop("LD_PRELOAD", None)
+"""
+
+
+def sanitized_python(arguments, interpreter, package):
     """Returns a program that starts the interpreter with the runtime of the sanitizers, which must be there first."""
     def path_of(library):
         return run(arguments.compiler, f"-print-file-name={library}", text=True, stdout=subprocess.PIPE).stdout.strip()
@@ -104,6 +111,7 @@ export ASAN_OPTIONS="detect_leaks=0:${{ASAN_OPTIONS:-}}"
 LD_PRELOAD="{runtime}:{path_of("libstdc++.so.6")}" exec "{interpreter}" "$@"
 """)
     made.chmod(0o755)
+    (package / "sitecustomize.py").write_text(BEGIN)
     return made
 
 
@@ -127,7 +135,7 @@ def main():
     environment = {**os.environ, "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg",
                    "CORRO_PROGRAM": str(arguments.program), "CORRO_MARKET_PROGRAM": str(arguments.market_program)}
     if arguments.sanitize:
-        interpreter = sanitized_python(arguments, interpreter)
+        interpreter = sanitized_python(arguments, interpreter, package)
         environment["CORRO_SANITIZED_PYTHON"] = str(interpreter)
     tested = run(interpreter, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-p", "corro.pytest_plugin",
                  "--rootdir", ROOT,
