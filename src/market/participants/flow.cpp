@@ -40,7 +40,7 @@ behaviour noise(agent& me, noise_options how) {
         const domain::price_ticks other = book.best(domain::opposite(which));
         const double from =
             other != domain::no_price ? static_cast<double>(other.value) : book.reference(how.anchor_ticks);
-        const double distance = 1 + me.random().exponential(how.depth_ticks);
+        const double distance = how.gap_ticks + me.random().exponential(how.depth_ticks);
         if (me.accepts(how.in) == accepted_orders::none) continue;
         me.enter(limit(which, me.price_in(how.in, from - sign_of(which) * distance), lots).on(how.in));
     }

@@ -26,7 +26,8 @@ struct noise_options {
     domain::instrument_id in{1};
     double interval_ns = 1e9;      ///< mean, between actions
     double market_share = 0.2;     ///< probability of an immediate order
-    double depth_ticks = 5;        ///< mean distance of a limit order behind the other side's best
+    double gap_ticks = 1;          ///< least distance of a limit order behind the other side's best
+    double depth_ticks = 5;        ///< mean distance on top of that
     double life_ns = 30e9;         ///< mean life of a limit order
     double anchor_ticks = 10'000;  ///< the price in an empty market
     double reach_ticks = 50;       ///< how far an immediate order may sweep

@@ -76,6 +76,7 @@ group_maker read_noise(table_reader& r, const scenario_names& names) {
     how.in = names.instrument_or_first(r, "instrument");
     how.interval_ns = mean_duration(r, "interval", how.interval_ns);
     how.market_share = share(r, "market_share", how.market_share);
+    how.gap_ticks = positive(r, "gap_ticks", how.gap_ticks);
     how.depth_ticks = positive(r, "depth_ticks", how.depth_ticks);
     how.life_ns = mean_duration(r, "life", how.life_ns);
     how.anchor_ticks = ticks(r, "anchor_ticks", how.anchor_ticks);
