@@ -1,6 +1,10 @@
 // `corro demo`: runs an exchange, background traffic on all its instruments, and a view of the market, in one process.
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -8,12 +12,16 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "api_thread.hpp"
@@ -63,12 +71,42 @@ constexpr std::size_t past_snapshots_kept = 3;
 /// More than the demonstration ever uses; with less on the disk there is no past.
 constexpr std::uintmax_t past_free_bytes_min = std::uintmax_t{2} * 1024 * 1024 * 1024;
 
+constexpr std::string_view folder_prefix = "corro-demo-";
+/// A demonstration locks its folder sooner than this after it has made it.
+constexpr std::chrono::minutes folder_age_min{1};
+
+/// A folder that is locked as long as this process lives.
+class locked_folder {
+ public:
+    /// Locks a folder unless another process has it. @param age_min  One that was changed since is not tried.
+    static std::optional<locked_folder> take(const std::filesystem::path& path, std::chrono::seconds age_min) {
+        const int opened = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (opened < 0) return std::nullopt;
+        locked_folder made(opened);
+        struct stat about{};
+        const bool is_mine = ::fstat(opened, &about) == 0 && about.st_uid == ::geteuid();
+        if (!is_mine || std::time(nullptr) - about.st_mtime < age_min.count()) return std::nullopt;
+        if (::flock(opened, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
+        return made;
+    }
+    locked_folder(locked_folder&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+    locked_folder& operator=(locked_folder&&) = delete;
+    ~locked_folder() {
+        if (descriptor_ >= 0) ::close(descriptor_);
+    }
+
+ private:
+    explicit locked_folder(int descriptor) noexcept : descriptor_(descriptor) {}
+    int descriptor_;
+};
+
 /// A new folder for temporary files, removed with what is in it at the end.
 class passing_folder {
  public:
     /// @throws std::system_error
-    passing_folder() : path_((std::filesystem::temp_directory_path() / "corro-demo-XXXXXX").string()) {
+    passing_folder() : path_((std::filesystem::temp_directory_path() / folder_prefix).string() + "XXXXXX") {
         if (::mkdtemp(path_.data()) == nullptr) throw std::system_error(errno, std::generic_category(), path_);
+        lock_.emplace(locked(path_));
     }
     ~passing_folder() {
         std::error_code ignored;
@@ -79,12 +117,34 @@ class passing_folder {
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
+    static locked_folder locked(const std::string& path) {
+        std::optional<locked_folder> made = locked_folder::take(path, std::chrono::seconds(0));
+        if (!made) throw std::system_error(errno, std::generic_category(), path);
+        return std::move(*made);
+    }
+
     std::string path_;
+    std::optional<locked_folder> lock_;
 };
+
+/// Removes the folders of demonstrations that were killed.
+void remove_left_behind() {
+    std::error_code error;
+    std::filesystem::directory_iterator each(std::filesystem::temp_directory_path(error), error);
+    for (; !error && each != std::filesystem::directory_iterator(); each.increment(error)) {
+        if (!each->path().filename().string().starts_with(folder_prefix)) continue;
+        const std::optional<locked_folder> mine = locked_folder::take(each->path(), folder_age_min);
+        if (!mine) continue;
+        std::error_code failed;
+        std::filesystem::remove_all(each->path(), failed);
+        if (!failed) fmt::print("removed {}, which a demonstration that was killed has left\n", each->path().string());
+    }
+}
 
 /// Gives a venue without a journal one of bounded size, for its past.
 /// @return The folder that ends with the demonstration; nothing when there is no room.
 std::unique_ptr<passing_folder> keep_past(node::configuration& c) {
+    remove_left_behind();
     std::error_code error;
     const auto space = std::filesystem::space(std::filesystem::temp_directory_path(error), error);
     if (error || space.available < past_free_bytes_min) {
@@ -227,12 +287,12 @@ std::vector<std::string> how_to_connect(const node::configuration& c, const node
         lines.push_back(fmt::format("FIX          {}   FIX 4.2, 4.4, 5.0; docs/spec/fix.md", fix->to_string()));
     }
     if (web != nullptr) {
-        if (!dashboard_files().empty()) {
-            lines.push_back(fmt::format("dashboard    http://{}/   in a browser", web->where().to_string()));
-        }
-        lines.push_back(
-            fmt::format("API          ws://{}/ws/api/v2   JSON-RPC, docs/spec/api.md", web->where().to_string()));
-        lines.push_back(fmt::format("             http://{}/api/v2/public/get_instruments", web->where().to_string()));
+        for_each_address(web->role(), [&](const char* http, const char* ws, const std::string& at) {
+            if (!dashboard_files().empty())
+                lines.push_back(fmt::format("dashboard    {}://{}/   in a browser", http, at));
+            lines.push_back(fmt::format("API          {}://{}/ws/api/v2   JSON-RPC, docs/spec/api.md", ws, at));
+            lines.push_back(fmt::format("             {}://{}/api/v2/public/get_instruments", http, at));
+        });
     }
     lines.push_back(
         fmt::format("feed         {}   SoupBinTCP, docs/spec/market_data.md", exchange.feed_endpoint().to_string()));

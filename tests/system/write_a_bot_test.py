@@ -4,9 +4,11 @@
 usage: write_a_bot_test.py CORRO SOURCE_FOLDER
 """
 
+import fcntl
 import glob
 import json
 import os
+import pathlib
 import re
 import shlex
 import shutil
@@ -46,6 +48,15 @@ class Bot(unittest.TestCase):
             file.write(bot)
         command = shlex.split(self.block(f"run(?=\n{word} )"))
         self.assertEqual(command[:2], [word, name])
+        # What a demonstration that was killed has left, and the folder of one that lives.
+        killed, living = (os.path.join(self.folder, f"corro-demo-{kind}") for kind in ("killed", "living"))
+        for each in killed, living:
+            os.mkdir(each)
+            pathlib.Path(each, "segment").touch()
+            os.utime(each, (0, 0))
+        lock = os.open(living, os.O_RDONLY)
+        self.addCleanup(os.close, lock)
+        fcntl.flock(lock, fcntl.LOCK_EX)
         with subprocess.Popen([CORRO, "demo", "--config", demo_configuration(self.folder, api_keys=True), "--plain"], stdout=subprocess.PIPE,
                               text=True, stdin=subprocess.DEVNULL, env={**os.environ, "TMPDIR": self.folder}) as demo:
             url, secrets = None, {}
@@ -63,6 +74,8 @@ class Bot(unittest.TestCase):
                 # The trades of one command stay together.
                 self.assertGreaterEqual(len(json.load(past)), 5, "the demonstration has a past")
             folders = glob.glob(os.path.join(self.folder, "corro-demo-*"))
+            self.assertFalse(os.path.exists(killed))
+            folders.remove(living)
             self.assertEqual(len(folders), 1)
             demo.terminate()
             demo.communicate(timeout=TIME_LIMIT_S)
