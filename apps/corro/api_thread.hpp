@@ -41,7 +41,7 @@ class api_thread {
         thread_.join();
     }
 
-    [[nodiscard]] io::endpoint where() const noexcept { return role_.where(); }
+    [[nodiscard]] const node::api_role& role() const noexcept { return role_; }
 
  private:
     static io::task<void> close_on_signal(api_thread* self) {
@@ -70,10 +70,17 @@ class api_thread {
     std::thread thread_;
 };
 
+/// Calls `visit(http, ws, address)` with the schemes and the address of each port of an API.
+template <class Visit>
+void for_each_address(const node::api_role& web, Visit visit) {
+    if (web.where().port() != 0) visit("http", "ws", web.where().to_string());
+    if (web.secure_where()) visit("https", "wss", web.secure_where()->to_string());
+}
+
 /// The API beside a venue that has started; nullptr if the configuration has none.
 [[nodiscard]] inline std::unique_ptr<api_thread> start_api(const node::configuration& c, const node::venue& venue,
                                                            std::vector<api::api_key> keys) {
-    if (c.api_listen.empty()) return nullptr;
+    if (c.api_listen.empty() && c.api_tls_listen.empty()) return nullptr;
     node::configuration own = c;
     own.metrics_listen.clear();  // the venue's
     std::vector<api::feed_address> feeds;

@@ -253,9 +253,11 @@ void run_started(io::context& context, node::venue& venue, io::task<void> work) 
     }
 }
 
-void print_api(io::endpoint at) {
-    if (!dashboard_files().empty()) fmt::print("  dashboard    http://{}/\n", at.to_string());
-    fmt::print("  API          ws://{}/ws/api/v2, http://{}/api/v2/public/...\n", at.to_string(), at.to_string());
+void print_api(const node::api_role& web) {
+    for_each_address(web, [](const char* http, const char* ws, const std::string& at) {
+        if (!dashboard_files().empty()) fmt::print("  dashboard    {}://{}/\n", http, at);
+        fmt::print("  API          {}://{}/ws/api/v2, {}://{}/api/v2/public/...\n", ws, at, http, at);
+    });
 }
 
 /// A venue whose ports are open.
@@ -302,7 +304,7 @@ int serve(const serve_options& options) {
     fmt::print("  order entry  {}\n", venue.order_entry_endpoint().to_string());
     if (const auto fix = venue.fix_endpoint()) fmt::print("  FIX          {}\n", fix->to_string());
     const std::unique_ptr<api_thread> web = start_web(context, venue, configuration, keys);
-    if (web != nullptr) print_api(web->where());
+    if (web != nullptr) print_api(web->role());
     print_partitions(venue, configuration);
     fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables, SIGUSR2 writes a snapshot.\n");
     std::fflush(stdout);
@@ -403,7 +405,7 @@ std::vector<api::feed_address> feeds_of(const serve_options& options, const node
 int serve_api(const serve_options& options) {
     raise_descriptor_limit();
     const node::configuration configuration = configuration_of_role(options);
-    if (configuration.api_listen.empty()) {
+    if (configuration.api_listen.empty() && configuration.api_tls_listen.empty()) {
         throw node::configuration_error(options.config +
                                         ": api.listen: an API needs an address; add [api] with "
                                         "listen = \"127.0.0.1:7020\"");
@@ -422,7 +424,7 @@ int serve_api(const serve_options& options) {
     node::api_role& web = *made;
     fmt::print("corro {} is the API of venue {} on {}\n", CORRO_VERSION, configuration.venue_name,
                context.backend_name());
-    print_api(web.where());
+    print_api(web);
     if (web.metrics_endpoint()) fmt::print("  metrics      http://{}/metrics\n", web.metrics_endpoint()->to_string());
     fmt::print("It answers as soon as the venue runs. Ctrl-C closes it.\n");
     std::fflush(stdout);

@@ -148,7 +148,7 @@ std::span<const channel_description> all_channels() noexcept {
     return channels_told;
 }
 
-std::string asyncapi_text(std::string_view host) {
+std::string asyncapi_text(std::string_view host, bool is_secure) {
     std::string text;
     json_writer out(text);
     out.object([&] {
@@ -162,7 +162,7 @@ std::string asyncapi_text(std::string_view host) {
             out.member("servers").object([&] {
                 out.member("venue").object([&] {
                     out.member("url").text(host);
-                    out.member("protocol").text("ws");
+                    out.member("protocol").text(is_secure ? "wss" : "ws");
                 });
             });
         }

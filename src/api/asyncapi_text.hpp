@@ -23,6 +23,7 @@ struct channel_description {
 [[nodiscard]] std::span<const channel_description> all_channels() noexcept;
 
 /// The description, JSON. @param host  As clients reach it, "venue.example:7020"; empty leaves the servers out.
-[[nodiscard]] std::string asyncapi_text(std::string_view host);
+/// @param is_secure  Whether they reach it by TLS.
+[[nodiscard]] std::string asyncapi_text(std::string_view host, bool is_secure = false);
 
 }  // namespace corro::api

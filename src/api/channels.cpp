@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/credits.hpp"
 #include "api/json_writer.hpp"
 #include "api/market_text.hpp"
 #include "base/assert.hpp"
@@ -83,7 +84,9 @@ bool channels::exists(std::string_view name) const noexcept {
 std::uint32_t channels::snapshot_cost(std::string_view name) const noexcept {
     const auto parts = parse_channel(name);
     const market* const of = parts ? markets_->find(parts->instrument) : nullptr;
-    if (of == nullptr || parts->kind != channel_kind::orders) return 0;
+    if (of == nullptr) return 0;
+    if (parts->kind == channel_kind::book) return levels_cost(of->levels[0].size() + of->levels[1].size());
+    if (parts->kind != channel_kind::orders) return 0;
     return static_cast<std::uint32_t>(of->orders.orders_count() / orders_per_credit);
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/credits.hpp"
 #include "api/json_value.hpp"
 #include "api/json_writer.hpp"
 #include "api/market_text.hpp"
@@ -447,6 +448,8 @@ TEST(channels, a_book_of_very_many_orders_has_no_channel_of_them) {
     m.set_level(1, side::buy, 100, 1);
     EXPECT_FALSE(m.publisher.exists("orders.ONE.raw"));
     EXPECT_TRUE(m.publisher.exists("book.ONE.raw"));
+    for (std::int64_t k = 1; k < 300; ++k) m.set_level(1, side::sell, 100 + k, 1);
+    EXPECT_EQ(m.publisher.snapshot_cost("book.ONE.100ms"), levels_cost(300));
     orders_client late;
     EXPECT_FALSE(m.publisher.subscribe("orders.ONE.100ms", late));
     EXPECT_FALSE(c.ended);

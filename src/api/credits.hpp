@@ -5,12 +5,19 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 
 #include "api/limits.hpp"
 #include "io/loop/timer.hpp"
 
 namespace corro::api {
+
+/// The credits of a picture of a book with this many levels, beside those of its request.
+[[nodiscard]] constexpr std::uint32_t levels_cost(std::size_t levels_count) noexcept {
+    const std::size_t counted = levels_count - std::min(levels_count, levels_free);
+    return static_cast<std::uint32_t>(std::min(counted / levels_per_credit, levels_cost_max));
+}
 
 class credits {
  public:

@@ -32,6 +32,14 @@ TEST(credits, a_burst_empties_them_and_time_refills_them) {
     EXPECT_EQ(taken, 100) << "they do not grow beyond the limit";
 }
 
+TEST(credits, a_large_picture_of_a_book_costs_more_and_never_too_much) {
+    EXPECT_EQ(levels_cost(0), 0U);
+    EXPECT_EQ(levels_cost(200), 0U);
+    EXPECT_EQ(levels_cost(202), 1U);
+    EXPECT_EQ(levels_cost(20'000), 9'900U);
+    EXPECT_EQ(levels_cost(10'000'000), 20'000U);
+}
+
 TEST(credits, no_part_of_a_refill_is_lost_when_it_is_counted_often) {
     io::steady_time now{0s};
     credits c(now);

@@ -39,7 +39,7 @@ void frame_session::obey(const websocket::message& message) {
     if (!message.is_text || message.text() != "snapshot") {
         return end(websocket::close_code::policy_violation, "the only request is the text snapshot");
     }
-    if (!credits_.take(request_cost, state_->context->now())) {
+    if (!credits_.take(frame_snapshot_cost(state_->markets, wish_.instrument), state_->context->now())) {
         return end(websocket::close_code::policy_violation, describe(error_code::too_many_requests).message);
     }
     state_->frames.ask_for_snapshot(wish_, *this);

@@ -22,6 +22,11 @@ inline constexpr std::size_t connections_per_address_max = 32;
 /// Addresses whose credits are kept. Beyond it, those with all their credits are forgotten.
 inline constexpr std::size_t addresses_max = 10'000;
 
+/// The time for a TLS handshake, and the steps of all handshakes in a second. Further ones wait: each is up to a
+/// millisecond of public-key arithmetic, and clients that are connected wait for it.
+inline constexpr std::chrono::seconds handshake_timeout{5};
+inline constexpr std::uint32_t handshake_steps_per_second = 200;
+
 /// Channels of one connection, and of one request.
 inline constexpr std::size_t channels_per_connection_max = 500;
 inline constexpr std::size_t channels_per_request_max = 500;
@@ -49,9 +54,15 @@ inline constexpr std::size_t depth_default = 5;
 /// Credits: a client has at most `credits_max`, gets `credits_per_second`, and pays for each request.
 inline constexpr std::int64_t credits_max = 50'000;
 inline constexpr std::int64_t credits_per_second = 10'000;
+inline constexpr std::uint32_t handshake_cost = 1'000;  ///< of the address
 inline constexpr std::uint32_t request_cost = 500;
 inline constexpr std::uint32_t subscription_cost = 3'000;
 inline constexpr std::uint32_t instruments_cost = 10'000;
+/// A picture of a book costs a credit more for two of its levels, beyond the first ones, and never more than the
+/// maximum.
+inline constexpr std::size_t levels_free = 200;
+inline constexpr std::size_t levels_per_credit = 2;
+inline constexpr std::size_t levels_cost_max = 20'000;
 
 /// Seconds between two heartbeats of a client that has asked for them.
 inline constexpr std::int64_t heartbeat_seconds_min = 10;
@@ -64,6 +75,6 @@ inline constexpr std::chrono::milliseconds feed_join_timeout{35'000};
 
 static_assert(waiting_bytes_slow < waiting_bytes_max);
 static_assert(trades_per_notification_max <= trades_kept);
-static_assert(instruments_cost <= credits_max && subscription_cost <= credits_max);
+static_assert(instruments_cost <= credits_max && subscription_cost + levels_cost_max <= credits_max);
 
 }  // namespace corro::api

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "api/credits.hpp"
 #include "api/json_writer.hpp"
 #include "api/market_text.hpp"
 #include "api/order_changes.hpp"
@@ -221,6 +222,20 @@ answer answer_about_one(const request& r, const public_state& state) {
 }
 
 }  // namespace
+
+std::uint32_t cost_of(const request& r, const market_view& markets) noexcept {
+    const market* const of =
+        r.method->id == method_id::get_order_book ? markets.find(r.text("instrument_name")) : nullptr;
+    if (of == nullptr) return r.method->cost;
+    const auto depth = static_cast<std::size_t>(r.integer("depth", depth_default));
+    return r.method->cost + levels_cost(std::min(of->levels[0].size(), depth) + std::min(of->levels[1].size(), depth));
+}
+
+std::uint32_t frame_snapshot_cost(const market_view& markets, domain::instrument_id of) noexcept {
+    const market* const found = markets.find(of);
+    if (found == nullptr) return request_cost;
+    return request_cost + levels_cost(found->levels[0].size() + found->levels[1].size());
+}
 
 std::expected<std::string, api_error> answer_public(const request& r, const public_state& state) {
     switch (r.method->id) {

@@ -11,6 +11,7 @@
 #include "api/errors.hpp"
 #include "api/market_view.hpp"
 #include "api/request.hpp"
+#include "domain/types.hpp"
 
 namespace corro::api {
 
@@ -24,6 +25,12 @@ struct public_state {
     std::int64_t now_ms = 0;    ///< since 1970
     std::string_view currency;  ///< that prices are in
 };
+
+/// The credits of a request, with those of the book in its answer.
+[[nodiscard]] std::uint32_t cost_of(const request& r, const market_view& markets) noexcept;
+
+/// The same of a snapshot of the binary market channel.
+[[nodiscard]] std::uint32_t frame_snapshot_cost(const market_view& markets, domain::instrument_id of) noexcept;
 
 /// Answers a request that concerns no connection. @return The result as JSON.
 [[nodiscard]] std::expected<std::string, api_error> answer_public(const request& r, const public_state& state);

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/credits.hpp"
 #include "api/public_methods.hpp"
 #include "api/test_market.hpp"
 
@@ -218,6 +219,24 @@ TEST(request, trades_are_found_by_number_and_by_time) {
     EXPECT_EQ(numbers(many, R"({"currency":"any","count":3,"sorting":"asc"})"), "1 2 3 more");
     EXPECT_EQ(numbers(many, R"({"currency":"8","count":2})"), "11 9 more");
     EXPECT_EQ(numbers(many, R"({"currency":"8","kind":"spot"})"), "all");
+}
+
+TEST(request, a_deep_book_costs_more_credits) {
+    test_market m;
+    for (std::int64_t k = 1; k <= 600; ++k) {
+        m.set_level(1, domain::side::buy, 1'000 - k, 1);
+        m.set_level(1, domain::side::sell, 1'000 + k, 1);
+    }
+    const auto cost = [&m](const std::string& query) {
+        const read_request read = request_of_query("public/get_order_book", query);
+        EXPECT_TRUE(read.what.has_value()) << query;
+        return cost_of(*read.what, m.view);
+    };
+    EXPECT_EQ(cost("instrument_name=ONE"), request_cost);
+    EXPECT_EQ(cost("instrument_name=ONE&depth=100"), request_cost);
+    EXPECT_EQ(cost("instrument_name=ONE&depth=1000"), request_cost + levels_cost(1'200));
+    EXPECT_EQ(cost("instrument_name=TWO.5&depth=1000"), request_cost) << "it has few";
+    EXPECT_EQ(cost("instrument_name=NONE&depth=1000"), request_cost);
 }
 
 TEST(request, without_the_feed_nothing_about_the_market_is_answered) {

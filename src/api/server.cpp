@@ -46,8 +46,15 @@ websocket::connection_options socket_options_of(const server_options& from) {
     return o;
 }
 
+using secure_stream = io::tls_stream<io::tcp_stream>;
+
+bool is_secure(http::exchange* on) {
+    return on->stream().get_if<secure_stream>() != nullptr;
+}
+
 io::endpoint peer_of(http::exchange* on) {
-    const auto* const stream = on->stream().get_if<io::tcp_stream>();
+    const io::tcp_stream* stream = on->stream().get_if<io::tcp_stream>();
+    if (secure_stream* const over = on->stream().get_if<secure_stream>(); over != nullptr) stream = &over->next();
     if (stream == nullptr) return {};
     return stream->remote_endpoint().value_or(io::endpoint());
 }
@@ -78,7 +85,9 @@ server::server(io::context& on, io::tcp_acceptor port, server_options options)
       history_(on, std::move(options_.journals)),
       pages_(options_.pages),
       http_(on, router_.as_handler(), http_options_of()),
-      addresses_(options_.connections_per_address_max) {
+      addresses_(options_.connections_per_address_max),
+      handshakes_(on) {
+    if (options_.secure) secure_where_ = options_.secure->port.local_endpoint().value_or(io::endpoint());
     state_.currency = options_.currency;
     state_.is_test = options_.is_test;
     state_.feeds_count = options_.feeds.size();
@@ -121,7 +130,7 @@ io::task<> server::describe_methods(http::exchange* on) {
 }
 
 io::task<> server::describe_messages(http::exchange* on) {
-    respond_json(on, 200, asyncapi_text(on->request().find("Host")));
+    respond_json(on, 200, asyncapi_text(on->request().find("Host"), is_secure(on)));
     co_return;
 }
 
@@ -136,6 +145,8 @@ server_statistics server::statistics() const noexcept {
     s.notifications = state_.publisher.messages_count();
     s.left_out = state_.publisher.left_out_count() + state_.frames.left_out_count();
     s.refused = refused_count_;
+    s.handshakes = handshakes_count_;
+    s.failed_handshakes = failed_handshakes_count_;
     s.history_questions = history_.questions_count();
     s.accounts_on = static_cast<std::size_t>(
         std::ranges::count_if(state_.accounts, [](const auto& each) { return each->is_on(); }));
@@ -159,13 +170,17 @@ io::task<> server::run() {
     for (const auto& each : state_.account_publishers) feeding.spawn(publish_account(each.get()));
     io::task_scope connections(*state_.context);
     io::task_scope accepting(*state_.context);
-    accepting.spawn(accept_all(&connections));
+    if (port_.is_open()) accepting.spawn(accept_all(&connections, &port_, nullptr));
+    if (options_.secure) {
+        accepting.spawn(accept_all(&connections, &options_.secure->port, &options_.secure->settings));
+    }
 
     static_cast<void>(co_await closed_.wait());
     closing_ = true;
     accepting.request_stop();
     co_await accepting.join();
     port_.close();
+    if (options_.secure) options_.secure->port.close();
     http_.drain();
     for (web_session* each : sessions_) each->end(websocket::close_code::going_away, "the venue closes");
     for (frame_session* each : frame_sessions_) each->end(websocket::close_code::going_away, "the venue closes");
@@ -274,9 +289,9 @@ io::task<> server::pass_on(followed_feed& feed) {
     }
 }
 
-io::task<> server::accept_all(io::task_scope* connections) {
+io::task<> server::accept_all(io::task_scope* connections, io::tcp_acceptor* from, const io::tls_context* with) {
     while (true) {
-        auto accepted = co_await port_.accept();
+        auto accepted = co_await from->accept();
         if (!accepted) {
             if (accepted.error() == io::condition::canceled) co_return;
             const std::error_code stopped = co_await io::sleep_for(feed_retry_interval);
@@ -288,9 +303,39 @@ io::task<> server::accept_all(io::task_scope* connections) {
             ++refused_count_;
             continue;
         }
+        counted_connection counted(addresses_, *peer);
+        if (with != nullptr && !addresses_.take(*peer, handshake_cost, state_.context->now())) {
+            ++refused_count_;
+            continue;
+        }
         static_cast<void>(accepted->set_option(io::no_delay(true)));
-        connections->spawn(serve(std::move(*accepted), counted_connection(addresses_, *peer)));
+        if (with == nullptr) {
+            connections->spawn(serve(std::move(*accepted), std::move(counted)));
+        } else {
+            connections->spawn(serve_secure(std::move(*accepted), *with, std::move(counted)));
+        }
     }
+}
+
+io::task<std::error_code> server::pace::next_step() {
+    constexpr std::chrono::nanoseconds apart =
+        std::chrono::nanoseconds(std::chrono::seconds(1)) / handshake_steps_per_second;
+    const io::steady_time now = context_->now();
+    const io::steady_time mine = std::max(next_, now);
+    next_ = mine + apart;
+    if (mine == now) co_return std::error_code();
+    co_return co_await io::sleep_for(mine - now);
+}
+
+io::task<> server::serve_secure(io::tcp_stream stream, io::tls_context settings, counted_connection) {
+    auto made = co_await io::with_timeout(handshake_timeout,
+                                          secure_stream::accept(std::move(stream), std::move(settings), &handshakes_));
+    if (!made || !*made) {
+        ++failed_handshakes_count_;
+        co_return;
+    }
+    ++handshakes_count_;
+    co_await http_.serve_stream(io::any_stream(std::move(**made)));
 }
 
 io::task<> server::serve(io::tcp_stream stream, counted_connection) {
@@ -374,6 +419,11 @@ io::task<> server::serve_frames(http::exchange* on) {
         const error_code code = is_unknown ? error_code::invalid_instrument : error_code::invalid_params;
         co_return refuse(on, api_error(code, std::string(param)), is_unknown ? 404 : 400);
     }
+    // It begins with a snapshot.
+    const std::uint32_t cost = frame_snapshot_cost(state_.markets, wish->instrument);
+    if (!addresses_.take(peer_of(on), cost, state_.context->now())) {
+        co_return refuse(on, api_error(error_code::too_many_requests), 429);
+    }
     auto opened = co_await websocket::accept(on, socket_options_of(options_));
     if (!opened) co_return;
     frame_session session(state_, **opened, *wish);
@@ -449,7 +499,7 @@ io::task<std::expected<std::string, api_error>> server::dispatch(http::exchange*
 }
 
 io::task<> server::respond(http::exchange* on, const read_request* read, std::string_view body, std::int64_t in_us) {
-    const std::uint32_t cost = read->what ? read->what->method->cost : request_cost;
+    const std::uint32_t cost = read->what ? cost_of(*read->what, state_.markets) : request_cost;
     std::expected<std::string, api_error> result = std::unexpected(api_error(error_code::too_many_requests));
     const bool has_credits = addresses_.take(peer_of(on), cost, state_.context->now());
     if (has_credits && !read->what) result = std::unexpected(read->what.error());

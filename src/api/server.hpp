@@ -23,6 +23,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/address_credits.hpp"
@@ -40,6 +41,8 @@
 #include "io/sync/event.hpp"
 #include "io/task/scope.hpp"
 #include "io/task/task.hpp"
+#include "io/tls/tls_context.hpp"
+#include "io/tls/tls_stream.hpp"
 #include "websocket/connection.hpp"
 
 namespace corro::api {
@@ -50,8 +53,19 @@ struct feed_address {
     io::endpoint snapshots;
 };
 
+/// A port of clients that speak TLS, which listens already.
+struct secure_port {
+    secure_port(io::tcp_acceptor at, io::tls_context with) noexcept : port(std::move(at)), settings(std::move(with)) {}
+
+    io::tcp_acceptor port;
+    io::tls_context settings;
+};
+
 struct server_options {
     server_options() noexcept {}
+
+    /// The same API over TLS; nothing: only without it.
+    std::optional<secure_port> secure;
 
     /// One per partition of the venue.
     std::vector<feed_address> feeds;
@@ -77,8 +91,10 @@ struct server_statistics {
     std::size_t channels_now = 0;
     std::uint64_t http_requests = 0;
     std::uint64_t notifications = 0;
-    std::uint64_t left_out = 0;  ///< notifications that slow clients did not get
-    std::uint64_t refused = 0;   ///< connections
+    std::uint64_t left_out = 0;           ///< notifications that slow clients did not get
+    std::uint64_t refused = 0;            ///< connections
+    std::uint64_t handshakes = 0;         ///< of TLS
+    std::uint64_t failed_handshakes = 0;  ///< those that took too long included
     std::uint64_t history_questions = 0;
     std::size_t accounts_on = 0;     ///< keys whose sessions are on
     std::uint64_t feeds_joined = 0;  ///< how often a feed was joined by a snapshot
@@ -86,7 +102,7 @@ struct server_statistics {
 
 class server {
  public:
-    /// @param port  Listens already.
+    /// @param port  Listens already; a closed one if there is only TLS.
     server(io::context& on, io::tcp_acceptor port, server_options options);
     server(const server&) = delete;
     server& operator=(const server&) = delete;
@@ -96,7 +112,10 @@ class server {
     /// Starts to shut down: clients are disconnected with "going away".
     void close() noexcept;
 
+    /// Port 0 if there is only TLS.
     [[nodiscard]] io::endpoint where() const noexcept { return where_; }
+    /// Nothing without TLS.
+    [[nodiscard]] std::optional<io::endpoint> secure_where() const noexcept { return secure_where_; }
     /// Whether all feeds are joined.
     [[nodiscard]] bool is_joined() const noexcept { return state_.is_joined(); }
     [[nodiscard]] const market_view& markets() const noexcept { return state_.markets; }
@@ -110,6 +129,17 @@ class server {
     };
     class counted_connection;
 
+    /// Spaces the steps of TLS handshakes evenly, first come, first served.
+    class pace final : public io::handshake_pace {
+     public:
+        explicit pace(io::context& on) noexcept : context_(&on) {}
+        [[nodiscard]] io::task<std::error_code> next_step() override;
+
+     private:
+        io::context* context_;
+        io::steady_time next_{};
+    };
+
     [[nodiscard]] io::task<> follow(std::size_t index);
     [[nodiscard]] io::task<bool> join(followed_feed& feed);
     [[nodiscard]] io::task<bool> resume(followed_feed& feed);
@@ -117,8 +147,11 @@ class server {
     [[nodiscard]] io::task<> publish_frames(std::size_t tick);
     [[nodiscard]] io::task<> publish_every(channel_interval interval, std::chrono::milliseconds length);
 
-    [[nodiscard]] io::task<> accept_all(io::task_scope* connections);
+    /// @param with  The settings of a port with TLS; nullptr for one without.
+    [[nodiscard]] io::task<> accept_all(io::task_scope* connections, io::tcp_acceptor* from,
+                                        const io::tls_context* with);
     [[nodiscard]] io::task<> serve(io::tcp_stream stream, counted_connection counted);
+    [[nodiscard]] io::task<> serve_secure(io::tcp_stream stream, io::tls_context settings, counted_connection counted);
     void add_routes();
     [[nodiscard]] io::task<> serve_socket(http::exchange* on);
     [[nodiscard]] io::task<> serve_frames(http::exchange* on);
@@ -145,6 +178,7 @@ class server {
     server_options options_;
     io::tcp_acceptor port_;
     io::endpoint where_;
+    std::optional<io::endpoint> secure_where_;
     std::vector<followed_feed> feeds_;
     history_service history_;
     site pages_;
@@ -154,6 +188,9 @@ class server {
     std::vector<web_session*> sessions_;
     std::vector<frame_session*> frame_sessions_;
     io::manual_event closed_;
+    pace handshakes_;
+    std::uint64_t handshakes_count_ = 0;
+    std::uint64_t failed_handshakes_count_ = 0;
     std::uint64_t refused_count_ = 0;
     std::uint64_t joined_count_ = 0;
     bool closing_ = false;

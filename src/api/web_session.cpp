@@ -122,7 +122,7 @@ io::task<> web_session::respond(websocket::message message) {
     } else {
         read.what = std::unexpected(api_error(error_code::bad_request, {}, "expected a text message"));
     }
-    const std::uint32_t cost = read.what ? read.what->method->cost : request_cost;
+    const std::uint32_t cost = read.what ? cost_of(*read.what, state_->markets) : request_cost;
     const bool has_credits = credits_.take(cost, state_->context->now());
     answer result = std::unexpected(api_error(error_code::too_many_requests));
     if (has_credits && !read.what) result = std::unexpected(read.what.error());

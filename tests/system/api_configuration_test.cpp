@@ -63,6 +63,24 @@ TEST(api_configuration, refuses_wrong_values_with_their_place) {
     EXPECT_NE(problem_of("[api]\nport = 1\n").find("port"), std::string::npos);
 }
 
+TEST(api_configuration, tls_has_a_certificate_of_its_own_or_that_of_order_entry) {
+    const std::string of_orders = "[order_entry]\ncertificate = \"orders.pem\"\nprivate_key = \"orders.key\"\n";
+    const std::string tls = "[api]\ntls_listen = \"127.0.0.1:7443\"\n";
+    const configuration shared = parse_configuration(of_orders + tls + rest, "corro.toml");
+    EXPECT_EQ(shared.api_listen, "");
+    EXPECT_EQ(shared.api_tls_listen, "127.0.0.1:7443");
+    EXPECT_EQ(shared.api_certificate, "orders.pem");
+    EXPECT_EQ(shared.api_private_key, "orders.key");
+    const std::string own = tls + "certificate = \"web.pem\"\nprivate_key = \"web.key\"\n";
+    const configuration c = parse_configuration(of_orders + own + rest, "corro.toml");
+    EXPECT_EQ(c.api_certificate, "web.pem");
+    EXPECT_EQ(c.api_private_key, "web.key");
+    EXPECT_EQ(problem_of(tls),
+              "corro.toml:2: api.tls_listen: needs certificate and private_key, here or in [order_entry]");
+    EXPECT_NE(problem_of(tls + "certificate = \"web.pem\"\n"), "");
+    EXPECT_EQ(problem_of("[api]\ntls_listen = \"nowhere\"\n").substr(0, 30), "corro.toml:2: api.tls_listen: ");
+}
+
 std::string problem_of_keys(const std::string& tables) {
     try {
         const configuration c = parse_configuration(rest + tables, "corro.toml");

@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import socket
+import ssl
 import struct
 import subprocess
 import sys
@@ -69,7 +70,7 @@ class Role(unittest.TestCase):
         self.secret = re.search(r'id = 1\nname = "alice"\nkey = "(\w+)"', text)[1]
         web = os.path.join(self.folder, "api", "corro.toml")
         with open(web, "w", encoding="utf-8") as file:
-            file.write(re.sub(r'\[api\]\nlisten = "[^"]+"', f'[api]\nlisten = "127.0.0.1:{self.port}"', text))
+            file.write(re.sub(r'\[api\]\nlisten = "[^"]+"', f'[api]\nlisten = "127.0.0.1:{self.port}"\n{self.tls()}', text))
         with open(venue, "w", encoding="utf-8") as file:
             file.write(re.sub(r'\[api\]\nlisten = "[^"]+"\n', "", text))
         self.venue = self.start("--config", venue)
@@ -77,6 +78,16 @@ class Role(unittest.TestCase):
                     "--venue-orders", f"127.0.0.1:{orders}"]
         self.orders = orders
         self.config = venue
+
+    def tls(self):
+        """The keys of a port with TLS, if there is a program that makes certificates."""
+        if shutil.which("openssl") is None:
+            return ""
+        key, self.certificate = (os.path.join(self.folder, name) for name in ("key.pem", "certificate.pem"))
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1",
+                        "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", self.certificate],
+                       check=True, capture_output=True)
+        return f'tls_listen = "127.0.0.1:0"\ncertificate = "{self.certificate}"\nprivate_key = "{key}"'
 
     def start(self, *options):
         process = subprocess.Popen([CORRO, "serve", *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -88,6 +99,7 @@ class Role(unittest.TestCase):
         for line in process.stdout:
             said.append(line)
             if "Ctrl-C" in line:
+                self.said = "".join(said)
                 return process
         self.fail("".join(said))
         return None
@@ -118,6 +130,11 @@ class Role(unittest.TestCase):
 
     def test_the_venue_does_not_notice_that_its_api_was_killed(self):
         web = self.start(*self.web)
+        if secure := re.search(r"wss://[\d.:]+/ws/api/v2, (https://[\d.:]+/api/v2)/", self.said):
+            trust = ssl.create_default_context(cafile=self.certificate)
+            with urllib.request.urlopen(secure[1] + "/public/get_time", timeout=TIME_LIMIT_S, context=trust) as answer:
+                self.assertGreater(json.loads(answer.read())["result"], 0)
+        self.assertEqual(secure is None, shutil.which("openssl") is None, self.said)
         token = self.log_on()
         placed = self.call("private/buy", token, instrument_name=INSTRUMENT, amount=2, price=50, label="stays")["order"]
         self.assertEqual(placed["order_state"], "open")

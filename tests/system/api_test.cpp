@@ -6,8 +6,10 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +18,7 @@
 
 #include "api/json_value.hpp"
 #include "api_world_fixture.hpp"
+#include "base/test_folder.hpp"
 #include "client/order_session.hpp"
 #include "client/trader.hpp"
 #include "exchange_fixture.hpp"
@@ -26,6 +29,8 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/task/with_timeout.hpp"
+#include "io/testing/certificates_fixture.hpp"
+#include "io/tls/tls_stream.hpp"
 #include "node/links/api_role.hpp"
 #include "node/venue/venue_fixture.hpp"
 #include "sim/world.hpp"
@@ -418,6 +423,137 @@ TEST_F(api_world, http_has_the_same_methods_and_statuses_for_errors) {
     EXPECT_LT(answered, 150);
     EXPECT_EQ(last.status, 429U);
     EXPECT_NE(last.body.find("\"code\":10028,"), std::string::npos) << last.body;
+}
+
+/// A venue whose API has TLS only.
+class api_over_tls : public ::testing::Test {
+ protected:
+    api_over_tls() {
+        const io::test_identity& identity = io::test_server_identity();
+        configuration_.busy_poll = 0us;
+        configuration_.api_tls_listen = "127.0.0.1:0";
+        configuration_.api_certificate = file("chain.pem", identity.certificate);
+        configuration_.api_private_key = file("key.pem", identity.private_key);
+        venue_ = std::make_unique<living_venue>(world_, configuration_);
+        api_ = std::make_unique<living_api>(world_, configuration_, (*venue_)->feed_endpoint(),
+                                            (*venue_)->snapshot_endpoint());
+    }
+    std::string file(const char* name, const std::string& text) {
+        std::string path = folder_.path() + "/" + name;
+        std::ofstream(path) << text;
+        return path;
+    }
+    void play(io::task<void> work) { io::block_on(clients_, std::move(work)); }
+    [[nodiscard]] io::endpoint at() const { return *(*api_)->secure_where(); }
+    [[nodiscard]] api::server_statistics statistics() const { return (*api_)->server().statistics(); }
+
+    base::test_folder folder_;
+    sim::world world_{18};
+    node::configuration configuration_ = testing::small_venue();
+    std::unique_ptr<living_venue> venue_;
+    std::unique_ptr<living_api> api_;
+    io::context clients_{io::context_options(world_.machine())};
+};
+
+using secure_stream = io::tls_stream<io::tcp_stream>;
+
+/// The encrypted stream of a client that trusts the test's authority; nothing if the handshake fails.
+io::task<std::optional<secure_stream>> connect_securely(io::endpoint at) {
+    io::tls_client_options options;
+    options.system_trust = false;
+    options.trusted_certificates = io::test_authority().certificate;
+    auto settings = io::tls_context::client(options);
+    auto stream = co_await io::tcp_stream::connect(co_await io::this_context(), at);
+    if (!stream || !settings) co_return std::nullopt;
+    auto made = co_await secure_stream::connect(std::move(*stream), *settings, "localhost");
+    if (!made) co_return std::nullopt;
+    co_return std::move(*made);
+}
+
+io::task<void> follow_over_tls(const node::venue* venue, io::endpoint at) {
+    static_cast<void>(co_await io::sleep_for(1s));
+    std::optional<secure_stream> stream = co_await connect_securely(at);
+    EXPECT_TRUE(stream.has_value());
+    if (!stream) co_return;
+    EXPECT_EQ(stream->version(), "TLSv1.3");
+    web_client client;
+    const bool is_open = co_await client.open(io::any_stream(std::move(*stream)), "localhost");
+    EXPECT_TRUE(is_open);
+    if (!is_open) co_return;
+    static_cast<void>(co_await client.call("public/subscribe", R"({"channels":["book.ONE.raw","book.ONE.100ms"]})"));
+    io::task_scope beside(co_await io::this_context());
+    beside.spawn(testing::trade_at_random(venue->order_entry_endpoint(), 1, 400));
+    co_await client.listen(4s);
+    co_await beside.join();
+    EXPECT_TRUE(client.has_book("book.ONE.raw", *venue, 1));
+    EXPECT_TRUE(client.has_book("book.ONE.100ms", *venue, 1));
+    EXPECT_EQ(client.gaps, 0U);
+    static_cast<void>(co_await client.peer().close());
+}
+
+TEST_F(api_over_tls, clients_have_the_venues_books) {
+    play(follow_over_tls(&**venue_, at()));
+    EXPECT_EQ(statistics().handshakes, 1U);
+    EXPECT_EQ(statistics().failed_handshakes, 0U);
+}
+
+io::task<void> ask_for_the_messages(io::endpoint at, std::string* into) {
+    std::optional<secure_stream> stream = co_await connect_securely(at);
+    EXPECT_TRUE(stream.has_value());
+    if (!stream) co_return;
+    const std::string_view request =
+        "GET /api/v2/asyncapi.json HTTP/1.1\r\nHost: localhost:7020\r\nConnection: close\r\n\r\n";
+    const io::io_result sent = co_await stream->write_all(std::as_bytes(std::span(request.data(), request.size())));
+    EXPECT_FALSE(sent.error);
+    std::string part(16 * 1024, '\0');
+    while (true) {
+        const io::io_result got = co_await stream->read_some(std::as_writable_bytes(std::span(part)));
+        into->append(part, 0, got.bytes);
+        if (!got.error) continue;
+        EXPECT_EQ(got.error, io::condition::end_of_stream) << "the end is told, not cut";
+        co_return;
+    }
+}
+
+TEST_F(api_over_tls, http_is_served_and_descriptions_have_its_scheme) {
+    std::string got;
+    play(ask_for_the_messages(at(), &got));
+    EXPECT_TRUE(got.starts_with("HTTP/1.1 200 ")) << got.substr(0, 200);
+    EXPECT_NE(got.find(R"({"url":"localhost:7020","protocol":"wss"})"), std::string::npos) << got.substr(0, 400);
+}
+
+/// A connection that sends these bytes instead of a handshake, and waits for its end.
+io::task<void> say_instead(io::endpoint at, std::string_view words, std::chrono::nanoseconds* lasted) {
+    io::context& here = co_await io::this_context();
+    const io::steady_time begun = here.now();
+    auto stream = co_await io::tcp_stream::connect(here, at);
+    EXPECT_TRUE(stream.has_value());
+    if (!stream) co_return;
+    static_cast<void>(co_await stream->write_all(std::as_bytes(std::span(words.data(), words.size()))));
+    std::array<std::byte, 512> into{};
+    io::io_result got;
+    while (!got.error) got = co_await stream->read_some(into);
+    *lasted = here.now() - begun;
+}
+
+TEST_F(api_over_tls, who_does_not_shake_hands_is_disconnected) {
+    std::chrono::nanoseconds lasted{};
+    play(say_instead(at(), "GET /api/v2/public/get_time HTTP/1.1\r\nHost: localhost\r\n\r\n", &lasted));
+    EXPECT_LT(lasted, 1s);
+    play(say_instead(at(), "", &lasted));
+    EXPECT_GE(lasted, api::handshake_timeout);
+    EXPECT_LT(lasted, api::handshake_timeout + 1s);
+    EXPECT_EQ(statistics().failed_handshakes, 2U);
+    EXPECT_EQ(statistics().handshakes, 0U);
+}
+
+TEST_F(api_over_tls, an_address_has_no_more_handshakes_than_its_credits_allow) {
+    constexpr auto at_once = static_cast<std::uint64_t>(api::credits_max / api::handshake_cost);
+    std::chrono::nanoseconds lasted{};
+    for (std::uint64_t k = 0; k < at_once + 10; ++k) play(say_instead(at(), "no hello", &lasted));
+    EXPECT_GE(statistics().failed_handshakes, at_once);
+    EXPECT_LT(statistics().failed_handshakes, at_once + 10);
+    EXPECT_EQ(statistics().failed_handshakes + statistics().refused, at_once + 10);
 }
 
 TEST_F(api_world, pages_of_allowed_sites_may_send_tokens_and_those_of_others_may_not) {

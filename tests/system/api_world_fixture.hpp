@@ -151,7 +151,7 @@ class living_api {
                std::optional<io::endpoint> orders = std::nullopt, std::vector<api::api_key> keys = {},
                std::span<const api::site_file> pages = {})
         : context_(io::context_options(world.machine())), ends_(context_), serving_(context_) {
-        c.api_listen = "127.0.0.1:0";
+        if (c.api_tls_listen.empty()) c.api_listen = "127.0.0.1:0";
         role_ = std::make_unique<node::api_role>(context_, c,
                                                  std::vector<api::feed_address>{node::feed_address_of(feed, snapshots)},
                                                  orders, std::move(keys), pages);
@@ -190,8 +190,12 @@ class web_client {
     [[nodiscard]] io::task<bool> connect(io::endpoint at) {
         auto stream = co_await io::tcp_stream::connect(co_await io::this_context(), at);
         if (!stream) co_return false;
-        auto opened = co_await websocket::connect(io::any_stream(std::move(*stream)), at.to_string(), "/ws/api/v2",
-                                                  websocket::connection_options());
+        co_return co_await open(io::any_stream(std::move(*stream)), at.to_string());
+    }
+    /// Opens the WebSocket over a stream that is connected. @param host  As the client knows it.
+    [[nodiscard]] io::task<bool> open(io::any_stream stream, std::string host) {
+        auto opened =
+            co_await websocket::connect(std::move(stream), host, "/ws/api/v2", websocket::connection_options());
         if (!opened) co_return false;
         peer_ = std::move(*opened);
         co_return true;

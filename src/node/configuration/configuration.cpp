@@ -121,8 +121,15 @@ bool is_origin(std::string_view text) {
 }
 
 void read_api(table_reader& r, configuration& c) {
-    r.knows({"connections_per_address_max", "currency", "listen", "origins"});
+    r.knows(
+        {"certificate", "connections_per_address_max", "currency", "listen", "origins", "private_key", "tls_listen"});
     c.api_listen = r.address("listen", "");
+    c.api_tls_listen = r.address("tls_listen", "");
+    c.api_certificate = r.text("certificate", c.order_entry_certificate);
+    c.api_private_key = r.text("private_key", c.order_entry_private_key);
+    if (!c.api_tls_listen.empty() && (c.api_certificate.empty() || c.api_private_key.empty())) {
+        r.fail("tls_listen", "needs certificate and private_key, here or in [order_entry]");
+    }
     c.api_origins = r.texts("origins", 64);
     for (const std::string& each : c.api_origins) {
         if (!is_origin(each)) r.fail("origins", "expected origins such as \"https://venue.example\", or \"*\"");

@@ -85,8 +85,11 @@ struct configuration {
     std::vector<std::string> fix_quickfix_names;  ///< the names of the sessions in QuickFIX's style
     std::string fix_market_data_listen;           ///< empty for none
     std::string api_listen;                       ///< of JSON-RPC over WebSocket and HTTP; empty for none
-    std::vector<std::string> api_origins;         ///< the pages that may connect, beside those of the same host
-    std::string api_currency = "USD";             ///< the name of the currency that prices are in
+    std::string api_tls_listen;                   ///< the same over TLS; empty for none
+    std::string api_certificate;                  ///< PEM files of it, those of order entry unless it has its own
+    std::string api_private_key;
+    std::vector<std::string> api_origins;  ///< the pages that may connect, beside those of the same host
+    std::string api_currency = "USD";      ///< the name of the currency that prices are in
     std::size_t api_connections_per_address_max = api::connections_per_address_max;
     std::string feed_listen = "127.0.0.1:7002";
     std::string feed_shm_listen;  ///< the Unix socket that hands out the feed in shared memory; empty for none

@@ -57,7 +57,7 @@ std::vector<api::api_key> parse_api_keys(std::string_view text, const std::strin
 }
 
 std::vector<api::api_key> load_api_keys(const configuration& c) {
-    if (c.file.empty() || c.api_listen.empty()) return {};
+    if (c.file.empty() || (c.api_listen.empty() && c.api_tls_listen.empty())) return {};
     return parse_api_keys(text_of_file(c.file), c.file, c);
 }
 

@@ -32,9 +32,14 @@ std::vector<api::history_source> journals_of(const configuration& c, io::platfor
 
 api::server_options options_of(const configuration& c, std::vector<api::feed_address> feeds,
                                std::optional<io::endpoint> orders, std::vector<api::api_key> keys,
-                               std::span<const api::site_file> pages, io::platform& on) {
+                               std::span<const api::site_file> pages, io::context& context) {
     api::server_options o;
-    o.journals = journals_of(c, on);
+    o.journals = journals_of(c, context.runs_on());
+    if (!c.api_tls_listen.empty()) {
+        io::tls_context settings = secure_server(c.api_certificate, c.api_private_key,
+                                                 {place_of(c, "api.certificate"), place_of(c, "api.private_key")});
+        o.secure.emplace(open_port(context, c.api_tls_listen, place_of(c, "api.tls_listen")), std::move(settings));
+    }
     o.feeds = std::move(feeds);
     o.origins = c.api_origins;
     o.currency = c.api_currency;
@@ -52,8 +57,9 @@ api_role::api_role(io::context& context, const configuration& c, std::vector<api
                    std::optional<io::endpoint> orders, std::vector<api::api_key> keys,
                    std::span<const api::site_file> pages)
     : context_(context),
-      server_(context, open_port(context, c.api_listen, place_of(c, "api.listen")),
-              options_of(c, std::move(feeds), orders, std::move(keys), pages, context.runs_on())),
+      server_(context,
+              c.api_listen.empty() ? io::tcp_acceptor() : open_port(context, c.api_listen, place_of(c, "api.listen")),
+              options_of(c, std::move(feeds), orders, std::move(keys), pages, context)),
       metrics_(
           context, [this](telemetry::metrics_page& page) { collect(page); },
           [this] { return std::string(server_.is_joined() ? "" : "The venue's feed is not connected."); }) {
@@ -77,6 +83,9 @@ void api_role::collect(telemetry::metrics_page& page) const {
     page.counter("corro_api_left_out_total", "Notifications that slow subscribers did not get.", s.left_out);
     page.counter("corro_api_history_questions_total", "Questions about the past.", s.history_questions);
     page.counter("corro_api_refused_total", "Connections over a limit.", s.refused);
+    page.counter("corro_api_tls_handshakes_total", "TLS handshakes that have succeeded.", s.handshakes);
+    page.counter("corro_api_tls_failures_total", "TLS handshakes that have failed, or took too long.",
+                 s.failed_handshakes);
     page.counter("corro_api_joined_total", "Snapshots with which feeds were joined.", s.feeds_joined);
 }
 

@@ -22,7 +22,8 @@ namespace corro::node {
 
 class api_role {
  public:
-    /// Opens the ports: api.listen, and metrics.listen unless it is empty.
+    /// Opens the ports: api.listen, api.tls_listen and metrics.listen, except those that are empty.
+    /// @pre One of the first two is not.
     /// @param feeds   The venue's, one per partition.
     /// @param pages   The dashboard; they outlive the role.
     /// @param orders  The venue's order entry, for `keys`; nothing: there is only market data.
@@ -37,7 +38,10 @@ class api_role {
     /// Starts to shut down.
     void close() noexcept { server_.close(); }
 
+    /// Port 0 without api.listen.
     [[nodiscard]] io::endpoint where() const noexcept { return server_.where(); }
+    /// Nothing without api.tls_listen.
+    [[nodiscard]] std::optional<io::endpoint> secure_where() const noexcept { return server_.secure_where(); }
     [[nodiscard]] const api::server& server() const noexcept { return server_; }
     /// Nothing without a metrics port.
     [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return metrics_endpoint_; }

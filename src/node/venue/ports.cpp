@@ -40,17 +40,29 @@ std::string pem_file(const std::string& path, const std::string& key) {
     return std::move(*text);
 }
 
+/// The options of `secure_server`, which have made a context once.
+struct checked_identity {
+    io::tls_server_options options;
+    io::tls_context made;
+};
+checked_identity identity_of(const std::string& certificate, const std::string& private_key,
+                             const std::array<std::string, 2>& keys) {
+    io::tls_server_options options;
+    options.certificate_chain = pem_file(certificate, keys[0]);
+    options.private_key = pem_file(private_key, keys[1]);
+    auto made = io::tls_context::server(options);
+    if (!made) throw std::system_error(made.error(), fmt::format("{}, {}", keys[0], keys[1]));
+    return {std::move(options), std::move(*made)};
+}
+
 /// @param client_issuers  PEM file of `key`; empty: clients need no certificate.
 io::tls_context server_context(const configuration& c, const std::string& client_issuers, const char* key) {
-    io::tls_server_options options;
-    options.certificate_chain = pem_file(c.order_entry_certificate, place_of(c, "order_entry.certificate"));
-    options.private_key = pem_file(c.order_entry_private_key, place_of(c, "order_entry.private_key"));
-    auto made = io::tls_context::server(options);
-    if (!made)
-        throw std::system_error(made.error(), place_of(c, "order_entry.certificate") + ", order_entry.private_key");
-    if (client_issuers.empty()) return std::move(*made);
-    options.client_issuers = pem_file(client_issuers, place_of(c, key));
-    made = io::tls_context::server(options);
+    checked_identity own =
+        identity_of(c.order_entry_certificate, c.order_entry_private_key,
+                    {place_of(c, "order_entry.certificate"), place_of(c, "order_entry.private_key")});
+    if (client_issuers.empty()) return std::move(own.made);
+    own.options.client_issuers = pem_file(client_issuers, place_of(c, key));
+    auto made = io::tls_context::server(own.options);
     if (!made) throw std::system_error(made.error(), fmt::format("{}: {}", place_of(c, key), client_issuers));
     return std::move(*made);
 }
@@ -70,6 +82,11 @@ Acceptor open_local(io::context& context, const std::string& path, const std::st
 }
 
 }  // namespace
+
+io::tls_context secure_server(const std::string& certificate, const std::string& private_key,
+                              const std::array<std::string, 2>& keys) {
+    return identity_of(certificate, private_key, keys).made;
+}
 
 std::vector<gateway::listener> open_order_entry(io::context& context, const configuration& c) {
     using gateway::transport_kind;
@@ -128,7 +145,7 @@ std::uint64_t descriptors_needed(const configuration& c) noexcept {
         needed += parts * fix_market_data::connections_max;
     }
     if (!c.journal_directory.empty()) needed += parts * of_a_journal;
-    if (!c.api_listen.empty()) needed += api::connections_max;
+    if (!c.api_listen.empty() || !c.api_tls_listen.empty()) needed += api::connections_max;
     if (!c.metrics_listen.empty()) needed += http::server_options().connections_max;
     return needed;
 }

@@ -1,6 +1,7 @@
 // Opens the addresses of the configuration; errors name the key.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "io/loop/context.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/net/tcp.hpp"
+#include "io/tls/tls_context.hpp"
 
 namespace corro::node {
 
@@ -18,6 +20,12 @@ namespace corro::node {
 
 /// @throws configuration_error; std::system_error when the address cannot be listened on.
 [[nodiscard]] io::tcp_acceptor open_port(io::context& context, const std::string& address, const std::string& key);
+
+/// The settings of a TLS server.
+/// @param certificate, private_key  PEM files. @param keys  For messages: where the two are configured.
+/// @throws std::system_error when a file cannot be read, or the two do not belong together.
+[[nodiscard]] io::tls_context secure_server(const std::string& certificate, const std::string& private_key,
+                                            const std::array<std::string, 2>& keys);
 
 struct configuration;
 
