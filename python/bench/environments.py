@@ -6,7 +6,7 @@ usage: python python/bench/environments.py [--seconds S] [--repeat N] [--envs CO
 The market is a maker's own: beside it there are three traders, so that what is measured is the environment and not its scenario.
 Two figures: steps a second by the clock, for which the machine must be idle, and a second of processor time, of all threads. Each
 is the best of N runs. `--peer` measures mbt_gym as well
-(`pip install mbt_gym`), whose model has no book. Needs the package: `pip install ".[rl]"`.
+(from its repository: PyPI does not have it), whose model has no book. Needs the package: `pip install ".[rl]"`.
 """
 
 from __future__ import annotations
