@@ -408,7 +408,7 @@ TEST(scenario, every_shipped_one_runs_and_repeats_itself) {
             const auto world = made.build(1, false);
             refusals found;
             world->observe_with(found);
-            world->run(is_quiet ? 300'000'000'000 : 20'000'000'000);
+            world->run(is_quiet ? 1'200'000'000'000 : 20'000'000'000);
             EXPECT_GT(world->counts().trades, 50U) << made.name;
             expect_sensible(found, made);
             std::int64_t cash = 0;
