@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Finds liburing, which comes without a CMake package: the target liburing::liburing. Installed beside corroConfig.cmake,
 # so that users of the installed library find their own liburing.
 find_path(LIBURING_INCLUDE_DIR liburing.h)

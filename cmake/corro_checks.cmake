@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests of the sources themselves: includes, format, what must not compile, what must not configure. Included last.
 
 # corro_check(NAME COMMAND...): a script as a test; exit code 77 skips it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # corro::io, corro::fix and corro::client as libraries of their own: `cmake --install BUILD` and the Debian packages. Nothing else of the
 # project is installed; tools/check_install.py lists the installed tree and says so.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Layers, tests, fuzzers. A folder below src/ is a layer, a target, a namespace and an include prefix.
 
 # The layering, lowest first. A layer may depend only on layers that stand before it.

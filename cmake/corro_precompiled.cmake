@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Precompiled headers (CORRO_PRECOMPILE), for whole builds from nothing: ./run, and ./test in a new folder. Elsewhere
 # they would hide a missing #include and defeat ccache.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Compiler settings shared by every target of the project. They are attached to targets through the interface
 # library `corro_settings`, never to the directory, so that users of the installed library do not get them.
 

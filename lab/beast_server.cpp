@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Boost.Beast server for an external load generator, as a peer of corro-echo. A GET of any path returns
 // BYTES bytes.
 //

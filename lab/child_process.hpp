@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a command as a child process and collects its output.
 //
 // Threads: one.

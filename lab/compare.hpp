@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares Corro with the best peer, row by row, with the geometric mean per suite. Losses come first.
 //
 // Corro's value is that of its best subject; the peers' value is that of the best peer. A subject with a name "raw..."

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report as one self-contained HTML page with plots: bars with their spread, latencies by percentile.
 //
 // Threads: any.

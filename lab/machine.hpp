@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts about a measurement's system: machine, kernel, compiler, flags, versions of the peers.
 //
 // Threads: any.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report as Markdown tables, one per suite.
 //
 // Threads: any.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The result of one run of a benchmark, and the clock of the run.
 //
 // Units:   latencies in nanoseconds; rates and times in the unit of their row.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The suites `facility` and `venue` in the form of the papers that they follow: every subject's latencies side by side,
 // with percentages against the baseline, the build behind hand-written Asio callbacks.
 //

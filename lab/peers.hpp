@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registers all suites and the subjects that implement them.
 //
 // Threads: one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which runs a lab session makes, in which order, and how long they take.
 //
 // In each repeat the benchmarks come in another random order; the subjects of one benchmark run right after each other,

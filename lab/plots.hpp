@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report's plots, as SVG elements.
 //
 // Threads: any.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the lab can measure: suites of benchmarks, each with one or more rows, and the subjects that implement them.
 //
 // A benchmark is one piece of work; a subject is one way of doing it (`corro_epoll`, `asio_callbacks`). A benchmark

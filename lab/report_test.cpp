@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two written reports, Markdown and HTML.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a plan: every run in its own process, with a progress display.
 //
 // Threads: one.

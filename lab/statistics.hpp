@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The few statistics that the lab needs: medians with their spread, geometric means.
 //
 // Threads: any.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a small registry of two suites whose subjects do nothing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The suite `venue` in the form of the MiniExchange paper: what a thousand clients get answered, the stages of their
 // requests by kind, the wire.
 //

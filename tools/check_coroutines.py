@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Finds conditions and conditional expressions where g++ 12 makes wrong code of an await.
 
     check_coroutines.py [ROOT]        checks the tree below ROOT (default: the project)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks what the compiler cannot: that the layers are layers.
 
     check_includes.py [ROOT]        checks the tree below ROOT (default: the project)

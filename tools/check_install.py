@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks an installed tree: it is corro::io, corro::client and corro::fix, all of each and nothing else.
 
     check_install.py PREFIX         checks the tree below PREFIX

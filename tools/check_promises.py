@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every command in docs/spec/promises.md runs tests that exist.
 
     tools/check_promises.py PAGE BUILD_FOLDER

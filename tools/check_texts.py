@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that what the pages and the sources refer to is there, that no merge left its marks, and that pages are in plain English.
 
     check_texts.py [ROOT]        checks the tree below ROOT (default: the project)
@@ -12,6 +13,8 @@ Length: a page has at most 300 lines. Longer may be a protocol, and tables that 
 
 Reading grade: the prose of a page needs at most twelve years of school, by the Automated Readability Index: 4.71 times the characters of a word, and half
 the words of a sentence, less 21.43. Pages of less than 100 words have none.
+
+Licence: each source names it in its first lines, for tools that copy single files. Not those that pages show whole, and what others made.
 
 English: the lists below have the worst habits: PAGES for the prose of pages, EVERYWHERE for sources as well. Code is not prose: blocks,
 words in backticks and targets of links are left out. The rest is in CONTRIBUTING.md and in the words of docs/spec/glossary.md.
@@ -61,6 +64,9 @@ EVERYWHERE = [
     (r"what (?:came|becomes) of", "the result of"),
     (r"has to have", "must have"),
 ]
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
+LICENSED = {".cpp", ".hpp", ".h", ".ts", ".mjs", ".js", ".py", ".cmake", ".css", ".sh"}
+WITHOUT_LICENCE = re.compile(r"(?:examples|packaging|web/dist|web/node_modules|build|tests/golden)/|.*(?:fuzz_corpus|__pycache__)/")
 PAGES = EVERYWHERE + [
     (r"(?P<fine>there )?is none", "is not a, there is no"),
     (r"he|his|him", "they, their, them; a process is it"),
@@ -103,8 +109,10 @@ def main(root: pathlib.Path) -> int:
     in_pages, in_sources = compiled(PAGES), compiled(EVERYWHERE)
     tops = ["src", "apps", "examples", "lab", "tests", "tools", "docs", "schema", "cmake", "config"]
     files = [*sorted(root.glob("*.md")), *(root / name for name in ("CMakeLists.txt", "run", "test", ".ci/run"))]
+    sources = [file for top in (*tops, "python", "web/src", "web") for file in sorted((root / top).glob("*" if top == "web" else "**/*"))]
     files += [file for top in tops for file in sorted((root / top).rglob("*")) if file.suffix in SUFFIXES or file.suffix == ""]
-    references, broken, words_of, anchors = 0, [], words_of_layers(root), {}
+    references, words_of, anchors = 0, words_of_layers(root), {}
+    broken = [f"{file.relative_to(root)}: its first lines have no {LICENCE}" for file in sorted({*files, *sources}) if lacks_licence(root, file)]
     for file in files:
         if not file.is_file() or file == root / "tools/check_texts.py":
             continue
@@ -162,6 +170,15 @@ def stale_names(prose: str, root: pathlib.Path, words_of: dict[str, set[str]]) -
     return found
 
 
+def lacks_licence(root: pathlib.Path, file: pathlib.Path) -> bool:
+    name = file.relative_to(root).as_posix()
+    if not file.is_file() or file.is_symlink() or WITHOUT_LICENCE.match(name):
+        return False
+    begin = file.read_bytes()[:300]
+    is_script = file.suffix == "" and begin.startswith(b"#!")
+    return (is_script or file.suffix in LICENSED or file.name == "CMakeLists.txt") and LICENCE.encode() not in begin
+
+
 def anchors_of(page: pathlib.Path, known: dict[pathlib.Path, set[str]]) -> set[str]:
     """What a link into the page may name: its headings, as GitHub turns them into anchors, and its own anchors."""
     if page not in known:
@@ -210,7 +227,19 @@ def self_test() -> int:
             (root / "cmake").mkdir()
             (root / "cmake/corro_layers.cmake").write_text("set(CORRO_LAYERS base wire io)\n", encoding="utf-8")
             (root / name).write_text(text, encoding="utf-8")
+            for file in root.rglob("*.[chp][pym]*"):
+                file.write_text(f"// {LICENCE}\n{file.read_text(encoding='utf-8')}", encoding="utf-8")
             return main(root)
+
+    def without_licence(name: str) -> bool:
+        """Whether a file without one, alone in its tree, is found; and with one is not."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / name
+            file.parent.mkdir(parents=True)
+            file.write_text("#!/bin/sh\nx\n", encoding="utf-8")
+            is_found = lacks_licence(pathlib.Path(folder), file)
+            file.write_text(f"#!/bin/sh\n# {LICENCE}\nx\n", encoding="utf-8")
+            return is_found and not lacks_licence(pathlib.Path(folder), file)
 
     def picture(*layers: str) -> str:
         return "[page](docs/there.md)\n```\n" + "".join(f"  edge    {layer}    what it is for\n" for layer in layers) + "```\n"
@@ -250,7 +279,10 @@ def self_test() -> int:
         ("src/a.cpp", "// he reads docs/there.md\n"),
         ("docs/a.md", "This history, the others, hence.\n"),
     ]
-    wrong = [text for name, text in refused if outcome(name, text) != 1]
+    licensed = ["src/a.cpp", "src/io/a.hpp", "tools/a", "python/a.py", "web/src/a.ts", "web/src/a.css", "cmake/a.cmake", "lab/CMakeLists.txt"]
+    unlicensed = ["examples/a.cpp", "web/dist/app.js", "packaging/start", "docs/a.md", "src/io/fuzz_corpus/a.py", "tests/golden/a.py"]
+    wrong = [name for name in [*licensed, *unlicensed] if without_licence(name) != (name in licensed)]
+    wrong += [text for name, text in refused if outcome(name, text) != 1]
     wrong += [text for name, text in accepted if outcome(name, text) != 0]
     for text in wrong:
         print(f"the wrong outcome for {text!r}")

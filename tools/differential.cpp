@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the venue with its reference for as long as one likes.
 //
 //     differential [--operations N] [--seed S] [--threads T] [--quiet]

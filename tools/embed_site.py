@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the files of a web site as C++, so that a program has them inside it.
 
     embed_site.py LIST OUTPUT    LIST names the files, one a line, relative to its own folder; lines that begin with # are comments.

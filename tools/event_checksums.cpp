@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Proves that the same commands give the same event bytes with every compiler, optimisation and sanitizer.
 //
 //     event_checksums FILE           compares with the committed checksums; exit code 1 and the lines when they differ

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs a command that must fail with a given message, and then its sound twin, which must succeed.
 
     expect_failure.py --expect REGEX --control=ARGUMENT -- COMMAND...

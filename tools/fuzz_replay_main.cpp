@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a fuzz target over every file of its committed corpus, in builds without libFuzzer. Linked beside the target.
 
 #include <cstddef>

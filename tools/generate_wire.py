@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes everything that follows from schema/corro.xml.
 
     tools/generate_wire.py           writes the files

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Keeps the guide true: the code that a page shows is compiled code, and what a program prints is what the page prints.
 
     guide.py check            every C++ block of a page equals the region of the file that it names, and every

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Puts the tables of a lab report (`corro lab run --markdown REPORT`) into a page.
 
     tools/insert_lab_tables.py REPORT PAGE

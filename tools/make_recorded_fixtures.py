@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the small recorded market below src/recorded/testdata, the same one in each format that is read.
 
     make_recorded_fixtures.py           writes the files

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks corro::io as it is configured without TLS, zlib or io_uring: nothing of it needs what it does without.
 
     optional_test.py COMPILER           configures it without any of the three, and compiles what stands in for them

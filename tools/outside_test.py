@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Builds tests/outside, a project that knows nothing of this one, against the installed library, and runs it.
 
     outside_test.py --build FOLDER --compiler CXX             installs what was built in FOLDER, and uses that

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks what packaging/ says: the same version everywhere, sound files, and an image that has the program's libraries. Makes the
 Debian package of the program, and installs, upgrades, removes and purges it in a folder that dpkg takes for the machine.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What ./run builds: the program, without Boost, the lab and the tests. Configures the preset `run` and compiles its
 precompiled headers, nothing else.
 

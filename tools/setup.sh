@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by ./run and ./test: installs packages, chooses the compiler, configures a preset.
 # Expects `set -euo pipefail` and the project's folder as working directory.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What ./run and ./test install: they never remove a package. Runs tools/setup.sh against recorded answers of apt-get."""
 
 import os

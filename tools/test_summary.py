@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Sums up a ctest run from its JUnit file: failed tests, skipped tests with their reasons, and the three counts.
 
 A test skips itself by its exit code or by what it prints. One that ctest could not start has failed.

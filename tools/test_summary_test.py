@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The summary must not call a failure or a skip a success."""
 
 import contextlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Where the time of a build folder went: CMake targets and sources, slowest first, and the tests of each layer.
 
 The build's part is read from Ninja's log: how long each step took when it was last run. Steps run side by side, so the

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The report of times must count each step once, as it was built last, and for the right target."""
 
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Builds the dashboard again: dist/ has the same bytes, and the types are right.
 
 usage: build_test.py

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures the dashboard in Chromium without a window and without a graphics processor, beside a busy venue of one instrument.
 
 usage: measure.py CORRO [REQUESTS_PER_SECOND [SECONDS]]

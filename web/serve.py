@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Serves the pages of a folder, and relays everything else to the API of a venue: for work on the pages without building it.
 
 usage: serve.py [PORT [API_ADDRESS [FOLDER]]]

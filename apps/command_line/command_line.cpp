@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/command_line/command_line.hpp"
 
 #include <fmt/format.h>

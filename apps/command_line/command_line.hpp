@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line of a program: subcommands, options, `--help`.
 //
 // A thin layer over the command-line library. Its headers add four seconds to the compilation of each source,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ends a program that was built for x86-64-v3 with a sentence, where the processor is older. Without it the first
 // instruction that the processor does not have would end it, without a word.
 //

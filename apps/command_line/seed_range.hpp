@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A range of seeds on the command line, as `--seeds A:B`: from A to before B.
 //
 // Threads: any.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The API of a venue in this process, on its own thread.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names of the kernel interfaces that a user can choose.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A desk's session of Corro Binary.
 //
 // Threads: one context.

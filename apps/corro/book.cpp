@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `corro book`: prints any book at any moment of a journal.
 
 #include <fmt/format.h>

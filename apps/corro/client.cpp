@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `corro client`: a trading desk for one person.
 
 #include <fmt/format.h>

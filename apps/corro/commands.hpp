@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The subcommands of the program `corro`, one file each. Each function registers its subcommand with the command line.
 #pragma once
 

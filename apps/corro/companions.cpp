@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `corro lab`, `corro simulate` and `corro market`: start programs of their own from the build folder.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dashboard's files, which the build puts into the program: those of web/dist/files.txt.
 #pragma once
 

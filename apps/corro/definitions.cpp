@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `corro definitions`: prints recorded instrument definitions as a venue's configuration.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `corro demo`: runs an exchange, background traffic on all its instruments, and a view of the market, in one process.
 
 #include <fcntl.h>

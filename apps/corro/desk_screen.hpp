@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trading desk on a terminal: the market, the own orders, the messages, and the line being typed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An exchange on its own thread, for programs that contain their venue.
 #pragma once
 

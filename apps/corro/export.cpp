@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `corro export`: writes events of a journal as files for other programs.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A desk's session of FIX.
 //
 // Its numbers stand in a file, or begin at 1 with each start. The venue sends the reports that a lost connection has

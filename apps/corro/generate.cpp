@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `corro generate`: writes a journal of seeded order flow, without an exchange, to study rules and to measure what
 // reads journals.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands from standard input, for tasks that must not wait for them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `corro journal`: inspects a journal without a venue. Of the subcommands in this file only `adopt` changes files.
 
 #include <fmt/chrono.h>

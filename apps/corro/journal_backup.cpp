@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `corro journal backup`: copies the journals of a venue, which may be running.
 
 #include <fmt/chrono.h>

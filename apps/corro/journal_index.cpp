@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `corro journal index`: adds snapshots along a journal, so that queries of its past are fast.
 
 #include <fmt/format.h>

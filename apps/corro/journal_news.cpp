@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "journal_news.hpp"
 
 #include <fmt/format.h>

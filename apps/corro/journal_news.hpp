@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints events of a running venue's journals for the operator: a failed journal, a failed snapshot.
 //
 // Threads: the context of sessions and feed.

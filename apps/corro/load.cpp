@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `corro load`: runs many clients with a seeded mix of requests and reports the results.
 
 #include <fmt/format.h>

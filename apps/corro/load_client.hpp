@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The clients of `corro load`. Each logs on, sends its share and takes its answers. After a lost connection it
 // continues its session and resends the requests that the venue had not received.
 //

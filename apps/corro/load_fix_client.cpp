@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The clients of `corro load --fix`: a fix::initiator each, which reconnects and asks for missed reports by itself.
 
 #include <fmt/format.h>

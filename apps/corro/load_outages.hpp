@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Statistics of a load run's lost connections: their number, their duration, the requests resent.
 //
 // An outage lasts from the first client's loss to the last client's reconnection. Threads: one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the clients of a load at a fixed rate send.
 //
 // Threads: one context.

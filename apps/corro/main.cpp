@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program `corro`: an exchange, and the tools around it.
 
 #include "commands.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data of a market view: an instrument's ladder, its last trades, rates. Collects them from the public feed and
 // formats lines of text. The caller chooses colours.
 //

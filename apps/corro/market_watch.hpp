@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows the public feed and shows it: a picture ten times a second on a terminal, otherwise a line per second.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formats admin replies as text.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `corro export --format html`: a folder with the dashboard's pages and a run, which opens from any file server.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the subcommands that read a journal's past: options, opening the journal, showing progress.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Process settings of the long-running subcommands.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `corro proxy`: passes connections on to a venue, and disturbs them by command.
 
 #include <fmt/format.h>

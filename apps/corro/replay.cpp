@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `corro replay`: sends recorded order flow through the gateway and compares the venue with the real exchange.
 
 #include <fmt/format.h>

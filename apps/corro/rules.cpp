@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `corro rules`: runs the rule book of matching.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A full-screen view of the market. Uses the whole terminal while it exists.
 #pragma once
 

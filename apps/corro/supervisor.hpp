@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports to a process that supervises this one, by systemd's protocol (sd_notify(3)): a datagram to the socket that
 // the environment names, when the process serves, at intervals while its loop runs, and when it closes.
 #pragma once

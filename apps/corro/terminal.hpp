@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the full-screen views: use and release of the terminal, colours, a ladder of prices.
 #pragma once
 

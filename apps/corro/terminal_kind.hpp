@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the terminal's description on this machine says. By itself, because <term.h> defines macros such as `columns`.
 #pragma once
 

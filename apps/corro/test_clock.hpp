@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A machine whose time of day begins at a moment of one's choice, for `--clock`.
 #pragma once
 

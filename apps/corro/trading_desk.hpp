@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trading desk: a link to order entry, the market data, and the typed commands.
 //
 // The desk reports messages. A terminal shows the last ones; plain output prints all.

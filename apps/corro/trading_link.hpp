@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a desk trades over: a session of Corro Binary or of FIX. It connects again by itself, and gets what it missed.
 //
 // Threads: one context.

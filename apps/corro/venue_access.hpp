@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the ports of a venue and the transport to them, and gives advice on failed logons.
 #pragma once
 

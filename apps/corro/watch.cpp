@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `corro watch`: shows the market live from the public feed.
 
 #include <fmt/format.h>

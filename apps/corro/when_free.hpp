@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starting again at the address of a process that was killed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The configuration file of `corro-fix-echo`: its sessions, and the dictionaries that they check messages against.
 #pragma once
 

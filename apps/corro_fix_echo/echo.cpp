@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/corro_fix_echo/echo.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The application of `corro-fix-echo`: it sends orders, news and definitions back, and knows no other messages.
 #pragma once
 

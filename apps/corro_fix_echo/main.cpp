@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program `corro-fix-echo`: an acceptor of FIX sessions that sends orders back, for the scripts that other engines
 // test acceptors with.
 

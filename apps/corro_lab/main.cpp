@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program `corro-lab`: runs the benchmarks of Corro and its peers and compares them. `corro lab` starts it.
 
 #include <fmt/format.h>

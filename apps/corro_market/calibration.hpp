@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Simulated markets beside recorded ones: scorecards of facts, and the search for parameters.
 #pragma once
 

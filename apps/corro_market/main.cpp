@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program `corro-market`, which `corro market` starts: runs, sweeps, comparisons and forks of simulated markets.
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests the program corro-market from outside: market_test.py PROGRAM SCENARIOS_FOLDER"""
 
 import collections

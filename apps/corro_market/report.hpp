@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pages of HTML for runs and comparisons. They load nothing: the plots are SVG within the page.
 #pragma once
 

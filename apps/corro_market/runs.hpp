@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs of scenarios and their result folders.
 #pragma once
 

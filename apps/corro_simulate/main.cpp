@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program `corro-simulate`: runs whole venues in simulated worlds, under faults. `corro simulate` starts it.
 
 #include <fmt/format.h>

@@ -1,1 +1,2 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiles test.hpp once; the layers use the result.

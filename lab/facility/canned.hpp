@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A scenario as bytes: the input of a run, its expected output, and the end of each sample. Computed before the
 // run by a pass of the bytes through the stations, without a transport.
 //

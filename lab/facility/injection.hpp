@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One cell of the facility suite: a scenario, a book, a rate. Requests go over TCP into stations that are separate
 // processes; results come back over TCP and are timed.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The eight scenarios of the matching facility as fixed commands. A cycle leaves the book unchanged, so a run can
 // repeat it any number of times.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A station of the exchange: bytes in, work, bytes out. Transports only move the bytes, so that the subjects of a row
 // differ only in how they wait, read and write.
 //

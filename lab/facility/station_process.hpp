@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stations as processes, connected by TCP on the loopback interface: the injector's end of the first one's input, the
 // receiver's end of the last one's output.
 //

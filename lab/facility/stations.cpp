@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The three stations; see station.hpp.
 
 #include <cstring>

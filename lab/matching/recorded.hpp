@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recorded order flow as workloads: the requests of a replay of the recording, in order.
 //
 // The recordings are not part of the project. The folder CORRO_DATA_DIR has them.

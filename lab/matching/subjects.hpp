@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The subjects of the matching workloads. A subject is built from a workload and executes its operations. `agreed` must
 // be the same for all subjects. `said` depends on the subject's other output, so that the compiler cannot remove work.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The matching workloads: operations drawn from a seed before the run, so that every subject does exactly the same.
 //
 // Cancels and reductions name an order by its order id, as a client's message does. A workload is drawn against a

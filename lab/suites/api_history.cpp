@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `api`: what the first pictures of a journal of ten million commands take, and its books at any moment.
 //
 // The commands are those of the suite `venue`. The journal has an index as `corro journal index` makes it. The

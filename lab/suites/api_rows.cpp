@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `api`: what the web API delivers, and how much longer an order by it takes than one by Corro Binary.
 
 #include <fmt/format.h>

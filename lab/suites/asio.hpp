@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asio as its experts use it: no type-erased executors, operations awaited without a frame of their own, handlers from
 // recycled memory, no locks where there is one thread.
 //

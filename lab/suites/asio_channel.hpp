@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asio's channel, by which its coroutines tell each other things on one thread, and its operators for awaiting several.
 //
 // Threads: one context.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recycled memory for Asio's handlers: what an expert's associated allocator takes it from.
 //
 // Threads: one context.

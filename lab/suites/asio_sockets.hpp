@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connected sockets of Asio for the suites.
 //
 // Threads: one context.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Servers on one connection by Boost.Beast, as its authors show them: asynchronous, with callbacks and its own
 // deadlines.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `churn`, by Asio with callbacks.
 
 #include <array>

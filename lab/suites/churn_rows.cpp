@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `churn`: connections that come and go, and requests that fan out and are joined.
 
 #include "lab/suites/churn_shapes.hpp"

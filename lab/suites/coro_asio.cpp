@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `coro`, by Asio's awaitable. Asio has no mutex and no event; a channel of one place does their work.
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `coro`, by Corro.
 
 #include <chrono>

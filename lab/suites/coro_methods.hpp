@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two methods of timing an operation in the `coro` rows: amortised over batches, and singly.
 //
 // The single method is that of the source: one pair of readings of the time stamp counter per operation. It includes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `coro`: what a call, a lock and an allocation cost without any library.
 
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `coro`: what the primitives of a coroutine library cost.
 
 #include <fmt/format.h>

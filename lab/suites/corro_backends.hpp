@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The backends of Corro that this machine supports, each a separate subject.
 //
 // Threads: one.

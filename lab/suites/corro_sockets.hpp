@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connected sockets of Corro for the suites.
 //
 // Threads: one context.

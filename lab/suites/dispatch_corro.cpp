@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `dispatch`, by Corro.
 
 #include <cstdint>

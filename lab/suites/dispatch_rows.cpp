@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `dispatch`: handing work to an event loop.
 
 #include <fmt/format.h>

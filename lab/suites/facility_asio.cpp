@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `facility`, by Asio with callbacks and with coroutines. As its experts write it: one thread and no locks, a
 // write that fits into the socket's buffer is made at once, without a pass through the scheduler, and handlers live in
 // memory of their own.

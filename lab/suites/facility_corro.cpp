@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `facility`, by Corro: one coroutine reads, works and writes in turn.
 
 #include <chrono>

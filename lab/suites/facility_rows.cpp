@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `facility`: the eight scenarios of P4125R1.
 
 #include "lab/facility/injection.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `churn`, the rows that fan out, by Corro.
 
 #include <array>

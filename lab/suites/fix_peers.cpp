@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `fix`, by QuickFIX: with its data dictionary and validation, and without.
 
 #include <stdlib.h>

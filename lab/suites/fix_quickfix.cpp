@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // QuickFIX in the suite `fix`. This file is compiled as C++14: the library's headers have exception specifications.
 
 #include <quickfix/Application.h>

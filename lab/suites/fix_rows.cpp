@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `fix`: FIX messages and sessions.
 
 #include "lab/suites/suites.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the subjects of the suite `fix` have in common: the messages, and a client that sends orders over one session.
 //
 // Units:   as each row says. Threads: one; a server has a thread of its own.

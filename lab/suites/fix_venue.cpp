@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `fix`: the whole venue.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `http`, by Asio with callbacks and with coroutines, on one context shared by all threads and on one each.
 
 #include <deque>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `http`: a small request, a small response, on connections that stay.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The requests and responses of the http rows and their parsing, shared by all subjects.
 //
 // Layout:  a request of 60 bytes without a body, a response of 51 bytes with a body of 13.

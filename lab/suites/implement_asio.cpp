@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that is implemented by this Asio.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `market`: agents' actions per second of processor time, in markets of virtual time.
 
 #include <malloc.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `matching`: the book alone and with every derived message, the reference, and a book as most people write it.
 
 #include <fmt/format.h>

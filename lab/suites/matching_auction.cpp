@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The row `auction_uncross` of the suite `matching`: the time to end an auction with 100,000 orders.
 
 #include <time.h>

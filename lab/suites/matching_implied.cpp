@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rows `implied_*` of the suite `matching`: what implied matching adds to a change in an outright, where twelve
 // expiries stand in calendar spreads with each other, every pair of them.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The peer QuickFIX, behind plain functions: its headers need C++14, in which the rest of the lab does not compile.
 //
 // Threads: one, except the server, which has a thread of its own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connected, non-blocking sockets straight from the kernel, for the raw loops and for peers that adopt descriptors.
 //
 // Threads: any.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `sockets`, rows of shared memory: beside the same shapes over TCP and Unix sockets, with ends that poll.
 //
 // In the other rows of the suite both ends share a thread, so that a system call is what a transport costs. Here each

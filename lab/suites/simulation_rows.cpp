@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `simulation`: how much of a venue's life passes in a second of processor time, in the simulated world.
 
 #include <time.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shapes of the socket rows, shared by all subjects.
 //
 // Threads: any.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `sockets`, by Asio with coroutines.
 
 #include "lab/suites/asio_sockets.hpp"

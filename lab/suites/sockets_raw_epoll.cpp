@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `sockets`, by a plain epoll loop: what the kernel costs without a library.
 //
 // Edge-triggered: every end remembers whether the kernel has said "not now", is tried until then, and the kernel is

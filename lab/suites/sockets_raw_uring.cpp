@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `sockets`, by a plain io_uring loop: what the kernel costs without a library.
 //
 // One submission per turn of the loop, which also waits; a single issuer with deferred task work; sends of messages

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `sockets`: streams of bytes and messages to and fro, over loopback TCP and over Unix sockets.
 
 #include <fmt/format.h>

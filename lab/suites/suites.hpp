@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every suite's declaration and every subject's implementations, to be called by `make_registry`.
 //
 // Threads: one.

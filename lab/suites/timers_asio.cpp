@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `timers`, by Asio with callbacks and with coroutines.
 
 #include <deque>

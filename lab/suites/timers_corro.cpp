@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `timers`, by Corro.
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `venue`, by Asio with callbacks: an exchange as its experts write one. Everything on one thread without locks;
 // a request is executed where it is decoded, without a queue in between; answers are written once per read, or once per
 // round of the loop, at once if the kernel takes them; handlers live in memory of their own. Codecs, accounts, kept

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `venue`, by Corro: the exchange that `corro serve` runs, on one thread or split over two, without a journal and
 // with one, and with an event log.
 

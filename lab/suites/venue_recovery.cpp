@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `venue`: how long a venue takes to come back, by replaying ten million commands and by its newest snapshot.
 //
 // The commands are those of the suite's thousand traders; they are journaled by a host without connections. Then the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `venue`: a whole exchange under a thousand clients, in the shape of the MiniExchange paper.
 
 #include <fmt/format.h>

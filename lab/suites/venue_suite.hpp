@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suites `venue` and `simulation`: their declarations and subjects. Separate from the other suites, because they need
 // the whole exchange.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `venue`: one session of Corro Binary over each local transport. Venue and client are a process each, and both
 // poll: they need a processor each.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `http`, the server rows, by Boost.Beast on one thread without locks.
 
 #include "lab/suites/beast_sessions.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The load of the server rows: blocking set-up, then one thread that waits on all connections with epoll.
 
 #include <openssl/ssl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suite `http`, the server rows: what they are.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The server rows of the http suite: whole HTTP and WebSocket servers under the same load. A separate thread makes the
 // load over plain sockets.
 //

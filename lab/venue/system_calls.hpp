@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many system calls a process makes, by the kernel's own trace point: the same for every subject, whatever library
 // makes the calls.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "lab/venue/venue_clients.hpp"
 
 #include <time.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The clients of the venue suite: sessions on one thread, each with a seeded trader, and a subscriber that reads the
 // whole feed.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One row of the venue suite: a whole exchange in one process, a thousand clients in another, and the time of requests
 // inside the exchange and on the wire between both.
 //

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How many actions a second agents in Python make: as arrays, one call an action, coroutines.
 
 usage: python python/bench/agents.py [--seconds S] [--repeat N] [--agents COUNT]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures the package, and the peers that can be installed beside it, in one interleaved run; prints a table, losses first.
 
 usage: python python/bench/compare.py [--seconds S] [--repeat N] [--rows REGEX] [--trades N] [--markdown FILE]

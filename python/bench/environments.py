@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How many steps a second environments make: one at a time, and many in parallel.
 
 usage: python python/bench/environments.py [--seconds S] [--repeat N] [--envs COUNT] [--peer]

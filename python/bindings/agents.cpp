@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Agents whose code is Python: the module's side of native/market_agents.cpp.
 
 #include <nanobind/nanobind.h>

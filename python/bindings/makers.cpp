@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Environments in the extension module: the module's side of native/maker.hpp and native/market_batch.hpp.
 
 #include <nanobind/nanobind.h>

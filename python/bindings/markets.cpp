@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Simulated markets in the extension module.
 
 #include <nanobind/nanobind.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The extension module corro._corro: the native part of the package, with few names. The package's own modules, in
 // Python, give them their documented form.
 

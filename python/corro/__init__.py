@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Corro for Python: markets of agents in virtual time, journals and recorded order flow as data frames, a client.
 
 >>> import corro

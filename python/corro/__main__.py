@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``python -m corro``: the exchange's own program, with the arguments of ``corro``.
 
 ``python -m corro market run calm.toml --seed 1`` does what ``corro market run`` does; ``python -m corro --help`` lists the

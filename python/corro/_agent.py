@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Agents in Python: coroutines on the market's clock, and crowds that act as arrays."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arguments that several parts take: durations, seeds, counts."""
 
 from __future__ import annotations

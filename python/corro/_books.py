@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The books of one instrument at all moments, in memory; and what other programs read."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Order entry over Corro Binary, with asyncio."""
 
 from __future__ import annotations

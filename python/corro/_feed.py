@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The venue's market data over TCP, with asyncio."""
 
 from __future__ import annotations

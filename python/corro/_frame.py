@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frames: tables of columns that NumPy and Arrow see without a copy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The journals of a venue: what happened, and the book at any moment."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A maker that a learner steers: what environments of one and of several learners share."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Moments: what people give for a time, as nanoseconds since the epoch."""
 
 from __future__ import annotations

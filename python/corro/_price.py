@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Prices: what people give for one, as billionths of the currency."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs as tasks of Ray, for `corro.sweep` and `corro.compare` with ``runner="ray"``."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recorded order flow: Databento DBN, LOBSTER, Nasdaq ITCH. Plain, gzip or zstd, recognised by the first bytes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Seats: your own trader in a simulated market; and what every trader of one's own knows."""
 
 from __future__ import annotations

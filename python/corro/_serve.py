@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A venue for tests: the program `corro` on free ports of this machine."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many runs, each in a process or a task of Ray: sweeps over seeds, and comparisons of two designs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes dictionaries as TOML, for what the native part reads as TOML."""
 
 from __future__ import annotations

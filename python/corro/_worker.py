@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process that a sweep starts: reads runs from its standard input, writes their results to its standard output."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Environments of Gymnasium on simulated markets. Needs ``pip install gymnasium``.
 
 >>> import gymnasium, corro.envs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plots of markets, journals and comparisons. Needs ``pip install matplotlib``.
 
 >>> import corro, corro.plots

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pytest fixture ``corro_venue``: a venue for each test that asks for one.
 
 Installed with the package. A test changes the venue by a marker:

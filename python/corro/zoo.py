@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Markets with several learners, as environments of PettingZoo. Needs ``pip install pettingzoo``.
 
 >>> import corro.zoo

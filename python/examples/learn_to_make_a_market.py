@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trains PPO of Stable-Baselines3 to make a market, several times, and compares it with fixed quotes on markets that it has not seen.
 
 usage: python python/examples/learn_to_make_a_market.py [--trainings N] [--steps N] [--markets N] [--envs COUNT] [--scenario FILE]

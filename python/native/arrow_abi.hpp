@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The structures of Arrow's C data interface and C stream interface: an ABI, so that no library is needed.
 //
 // Layout: fixed by the specification; names of types and members are its own.

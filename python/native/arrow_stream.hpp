@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A frame as an Arrow stream of one batch. Its arrays are the frame's own: only flags, which Arrow packs into bits, and
 // the marks of missing values are made.
 //

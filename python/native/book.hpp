@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One book of a facility, as frames.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the package raises for files and values from outside. Each text is a sentence for people that says what to do.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table of columns: what Python gets as NumPy arrays and as an Arrow stream, both without a copy.
 //
 // Layout: each column is one contiguous array. Missing prices are NaN, missing times the least integer (NumPy's NaT),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A venue's journal for Python: what happened as frames, and the book at any moment.
 //
 // Threads: one call at a time; others wait.

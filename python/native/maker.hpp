@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makers that a learner steers: the native part of corro.envs and corro.zoo.
 //
 // At each step the quotes of the step before are cancelled, and new ones leave at the distances that the learner chose. What

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A simulated market for Python: a scenario and a seed, run as far as wanted, with its results as frames.
 //
 // Units: nanoseconds since the market's start; frames have the time of day. Prices are decimals, quantities units.

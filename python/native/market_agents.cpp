@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Agents whose code is outside of the market: traders one by one, and crowds that act together.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many markets of one scenario at a time, each with a maker that a learner steers: the native part of vectors of
 // environments.
 //

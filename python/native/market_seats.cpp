@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Seats of a market: their requests, and what they know.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a market of the package consists of; for its own sources.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recorded order flow as frames: Databento DBN, LOBSTER, Nasdaq ITCH; plain, gzip or zstd.
 //
 // Units: prices are decimals, times nanoseconds: since the epoch for DBN, since midnight for the others.

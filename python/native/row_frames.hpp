@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Orders, trades and levels as frames: docs/spec/export.md has the meaning of each column.
 //
 // Units: prices are decimals of the instrument, quantities units.

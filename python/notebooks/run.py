@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs notebooks without Jupyter: all code cells of each, one after the other, in the folder of the project.
 
 usage: python python/notebooks/run.py [--pictures] [NOTEBOOK...]

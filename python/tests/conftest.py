@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests share: the programs of the build, and recorded runs."""
 
 from __future__ import annotations

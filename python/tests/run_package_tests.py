@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests the Python package against the native library of a build.
 
 usage: run_package_tests.py --build FOLDER --library FILE --compiler CXX --generator NAME --version TEXT

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Agents in Python: coroutines and plain functions on the market's clock, crowds that act as arrays."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Books in memory, and files for other programs: the same as the venue's own books and the frames."""
 
 from __future__ import annotations

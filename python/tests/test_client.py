@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A venue of the program, and clients on it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What docs/howto/python.md shows is what happens when it is typed."""
 
 from __future__ import annotations

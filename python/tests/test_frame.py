@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frames in NumPy, and in what takes Arrow."""
 
 from __future__ import annotations

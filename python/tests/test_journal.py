@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Journals: frames are what `corro export` writes, books what `corro book` prints."""
 
 from __future__ import annotations

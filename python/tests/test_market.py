@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Markets: the same as the program runs, whoever runs them and however."""
 
 from __future__ import annotations

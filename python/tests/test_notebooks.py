@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The notebooks run from their first cell to their last, and their own assertions hold."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plots: what they draw is what the frames contain."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recorded order flow as frames."""
 
 from __future__ import annotations

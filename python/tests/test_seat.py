@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Seats: one's own trader in a simulated market."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The package and what uses it pass a strict check of types."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The generated codec of Corro Binary."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The native part by itself, and the package in an environment of its own.
 add_executable(corro_python_tests
   "${CMAKE_CURRENT_LIST_DIR}/native/arrow_stream_test.cpp"

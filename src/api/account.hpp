@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One API key's session with the venue: its orders, and the requests of all clients that have authenticated with it.
 //
 // It is a client of the venue by Corro Binary, as any other: an answer comes when its command is in the journal. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/account_channels.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The channels of one account: user.orders, user.trades, user.changes.
 //
 //     user.orders.ESZ6.raw       each change of an order in an instrument, at once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many connections each address has, and the credits of its HTTP requests.
 //
 // Limits:  connections_max, connections_per_address_max, addresses_max.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all connections of the API share: the market, the channels, the clock.
 //
 // Threads: one context.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table as an Arrow IPC stream: a schema, one record batch, the end.
 //
 // The metadata are FlatBuffers. Only four kinds of their tables are needed, so they are written by hand, front to back:

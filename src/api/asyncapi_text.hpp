@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The API over WebSocket as a description in AsyncAPI 2.6: its requests from the table of methods, its notifications
 // from the table of channels.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who a client is: credentials, signatures and tokens.
 //
 // A client proves that it has a key by its secret, or by a signature: HMAC-SHA256, with the secret's 64 characters as

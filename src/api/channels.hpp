@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The channels that clients subscribe to, and what each publishes.
 //
 // A channel exists while it has subscribers. Its message is written once, for all of them. "book" keeps the levels that

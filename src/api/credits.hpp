@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Credits of a client: a bucket that fills with time and that requests empty.
 //
 // Threads: one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The errors that the API answers with: number, message, and the status of an HTTP response.
 //
 // Source: the error codes of the API that this one resembles; docs/spec/api.md, which a test compares with this table.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A market as the binary channel would have sent it, from the events of a journal, into a file.
 //
 // Layout:  frames of 64-bit numbers as in the channel, each behind the number of its numbers, as a 64-bit number, too.

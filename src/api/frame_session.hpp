@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One WebSocket of the binary market channel: frames out, requests for snapshots in.
 //
 // Limits:  api/limits.hpp; a client without credits, or with another message, is disconnected.

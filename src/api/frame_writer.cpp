@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/frame_writer.hpp"
 
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Columns as numbers of a frame, and frames that have nothing else: those of the past.
 //
 // Source: docs/spec/api.md, "The binary market channel".

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads any bytes as a request of the past, of frames, and as the fields by which pages are negotiated. What is taken
 // is within its limits.
 //

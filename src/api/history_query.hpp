@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A question about the past of the venue: what a request for /api/v1/... asks.
 //
 // Threads: any. Source: docs/spec/api.md, "History".

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Answers questions about the past of one journal, by executing its commands.
 //
 // The work of a question is bounded: `history_commands_max` commands, and its rows. An answer that ends earlier than

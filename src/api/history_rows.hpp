@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of an instrument's trades, levels or orders, made of the events of commands.
 //
 // Units:   prices in billionths, quantities in units, times in nanoseconds.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Questions about the past, answered beside the API's loop: on a worker, which has a thread of its own.
 //
 // Questions wait in a queue and are answered one after the other. A question that takes long delays other questions

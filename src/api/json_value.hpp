@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON of a request as values, within limits, with numbers as they were written.
 //
 // A number stays text: a price such as 0.1 is converted to billionths exactly and never becomes a floating point

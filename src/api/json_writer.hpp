@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes JSON into a string: objects, lists, and decimals from integers, exactly.
 //
 //     json_writer out(text);

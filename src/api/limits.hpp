@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits of the API: what one client can cost it, and how often it publishes.
 //
 // Units: bytes, counts, credits, std::chrono durations.

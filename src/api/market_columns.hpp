@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The columns of a heatmap: for each slot of time, the largest quantity that each price level had within it.
 //
 // A column has only the levels that differ from the column before. A slot ends when an event of a later slot comes, or

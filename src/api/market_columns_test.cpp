@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/market_columns.hpp"
 
 #include <gtest/gtest.h>

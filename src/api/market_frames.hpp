@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The binary market channel: the market of an instrument as frames of 64-bit numbers, one per tick.
 //
 // A channel exists while it has subscribers; those with the same instrument, tick and length of columns share it. A

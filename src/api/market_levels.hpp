@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Price levels of a market, best first.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two listeners of a market as one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instruments, tickers, books and trades as JSON.
 //
 // Units:   prices and amounts as decimals in units, exactly; times in milliseconds.

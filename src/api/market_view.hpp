@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The market as the API sees it: instruments, price levels, last trades, from the venue's feeds.
 //
 // It begins with a snapshot of each feed and takes every event of it. A listener is told what has changed. When a feed

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The methods of the API: one table for the dispatch, the checks of parameters, the reference and the OpenAPI text.
 //
 // Threads: any. Source: docs/spec/api.md, which a test compares with this table.

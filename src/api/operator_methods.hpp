@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The answers to an operator's methods: kill switches, clearing, phases, limits, settlements, the venue's status.
 //
 // They are methods of a key like the others. The venue decides whether the key's account is an operator's, and journals

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Orders of a public book as text, and the changes of them within an interval: of each order only its last state.
 //
 // Layout:  ["new", order_id, price, amount, priority], ["change", ...] with the same, ["delete", order_id].

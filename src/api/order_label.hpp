@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the API keeps in the client order id of an order, so that an order's terms survive the API: its label, how long
 // it lasts, and whether it is post-only. The venue's journal has them, and no file of the API is needed.
 //

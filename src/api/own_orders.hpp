@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The orders, trades and positions of one session, from its answers.
 //
 // A function of the answers: after a restart the venue sends all of them again, and the same state results. Closed

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads any bytes as the target of a GET, and as a name of a channel. What is taken is a method whose parameters are
 // sound.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The answers to private methods: orders, their state, trades, positions.
 //
 // Threads: one context. Source: docs/spec/api.md.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Orders, trades and positions of an account as JSON.
 //
 // Threads: any. Source: docs/spec/api.md.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The answers to public methods that ask about the market.
 //
 // Threads: one. Source: docs/spec/api.md.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A request of JSON-RPC 2.0, and the text of its response.
 //
 // Threads: any. Source: JSON-RPC 2.0; docs/spec/api.md.

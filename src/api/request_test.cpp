@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests: what is refused, and with which code; what the methods answer.
 
 #include "api/request.hpp"

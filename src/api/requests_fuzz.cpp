@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads any bytes as a request of JSON-RPC and answers it. The answer is JSON, has the request's id, and its error is
 // one of the table.
 //

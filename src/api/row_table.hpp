@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table of rows, kept by column, and its text as JSON or CSV; api/arrow_stream.hpp writes it as Arrow.
 //
 // Threads: any. Cost: 8 bytes per number, the text of each text.

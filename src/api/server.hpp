@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The API's server: JSON-RPC over WebSocket and HTTP, for a venue that it follows by its feeds.
 //
 //     /ws/api/v2             WebSocket

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Authorization field of a signed HTTP request.
 //
 // Threads: any. Source: docs/spec/api.md, "Authentication".

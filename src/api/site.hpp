@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pages that the API's server has beside its methods: files in memory, with what HTTP needs to know about them.
 //
 // Limits:  none of its own. Threads: any. Cost: a search by name; a body is copied into the connection's buffer.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a small market view that events change, without a venue.
 #pragma once
 

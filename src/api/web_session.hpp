@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One WebSocket of the API: requests in, responses and notifications out.
 //
 // Requests are answered in their order. A client that asks for heartbeats gets one per interval; if it was silent for

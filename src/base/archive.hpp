@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Saves a state to bytes and loads it from them. One function does both, so that no member is saved and not loaded.
 //
 // A class with state has `void transfer(archive& a)`, which passes every member to the archive. The archive writes the

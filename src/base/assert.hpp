@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Assertions that stay on in every build.
 //
 // CORRO_ASSERT states what only a bug in this process can break. It never judges what a peer, a file or the clock

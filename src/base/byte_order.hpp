@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integers in unaligned bytes, in network (big-endian) and in little-endian order.
 //
 // Cost: one load or store, and one byte swap where the order differs from the processor's. Usable in constant

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes on their way to one peer: a bounded first-in first-out buffer whose reservations are contiguous.
 //
 // A message is written in place, in one piece, and leaves in as few system calls as possible. When the end of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sink and a source of bytes, for code that works the same with a file, a socket and memory.
 //
 // Threads: none of their own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CRC-32C (Castagnoli): the checksum of the journal, of snapshots and of archives.
 //
 // Limits: detects damage, does not resist an adversary.

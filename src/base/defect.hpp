@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Defects that a test build can have, one at a time, to see whether `corro simulate` finds them.
 //
 //     if (CORRO_DEFECT(answers_before_durable)) return sequence_;

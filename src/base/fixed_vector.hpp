@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A vector whose elements live inside it: no allocation, a capacity known at compile time.
 //
 // Limits: `Capacity` elements. `push_back` beyond it is a bug (asserted); `try_push_back` returns false instead.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A hash map from 64-bit keys to small values: open addressing, linear probing, backward-shift deletion.
 //
 // For the layers outside the core: it grows when it is three quarters full, so an insertion may allocate. A capacity

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fast 64-bit hashes that are the same on every platform and in every run: for tables and for state hashes.
 //
 // Limits: not for cryptography. A client that knows the constants can make collisions: tables whose keys clients choose

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bounded hash index over records that live elsewhere.
 //
 // The index keeps, per entry, 32 bits of the record's hash and the record's slot number; the owner of the records

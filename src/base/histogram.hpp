@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A histogram of latencies with three significant digits at every magnitude, in fixed memory.
 //
 // Values up to 2,047 have a counter each; above, every power of two is divided into 1,024 counters of equal width, so

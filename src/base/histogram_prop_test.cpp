@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the histogram with a sorted vector of all recorded values.
 
 #include <gtest/gtest.h>

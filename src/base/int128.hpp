@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 128-bit integers under one name that both compilers accept without a pedantic warning.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fixed array of zeros, whose pages are touched at construction or when they are needed.
 //
 // The operating system supplies the zeros, so that an array that is little used occupies little memory. By default

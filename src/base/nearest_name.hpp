@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the name that a misspelt one most likely stands for, for messages such as: did you mean "serve"?
 //
 // Threads: any.

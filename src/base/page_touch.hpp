@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the pages of a large array are first written to: at construction, or when they are needed.
 //
 // The operating system hands out pages of zeros at their first write. A venue writes to all pages at its start, because

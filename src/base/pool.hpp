@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fixed number of objects of one type, addressed by a 32-bit slot.
 //
 // A slot is half the size of a pointer, survives being copied into a snapshot and can be checked against the capacity.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Seeded pseudo-random numbers that are the same on every platform: for load, agents, faults and tests, never for keys.
 //
 // Limits:  period 2^256 - 1; not for cryptography.

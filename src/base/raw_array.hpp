@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Aligned memory for a fixed number of elements, without constructing any of them. The storage of rings, pools and
 // arrays.
 //

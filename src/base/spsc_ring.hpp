@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bounded first-in first-out ring between exactly one producer thread and one consumer thread.
 //
 // Each side owns one index and keeps a copy of the other side's last known one, so that the shared cache lines move

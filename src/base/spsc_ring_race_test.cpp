@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two threads use one ring. An element must not be lost, doubled, reordered or torn. The thread sanitizer also finds
 // unsynchronised accesses.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strong types: numbers that must not mix.
 //
 // `identifier` names a thing (compares, hashes, no arithmetic); `quantity` counts a thing (adds and subtracts with its

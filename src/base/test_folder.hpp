@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A folder for the files of one test or measurement, removed at destruction. For tests and the lab only: it uses the
 // file system.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much memory a test's process has in use. For tests only: it asks the system.
 #pragma once
 

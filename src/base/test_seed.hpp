@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The seed of a random test. For tests only: it reads the environment.
 //
 // CORRO_SEED=N repeats a run, CORRO_SEED=random draws a new seed; without it every run uses the same one, so that a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client's view of the market: joins the feed by snapshot, applies every incremental, detects when it is stale.
 //
 // `join` fetches all books as of feed message N from the snapshot port, then logs in to the feed with N + 1. After that

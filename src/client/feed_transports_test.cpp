@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The feed over every transport. A venue serves it over TCP alone, so a relay with the gateway's listeners stands
 // between, as a proxy that encrypts would.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "client/line_feed.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client's view of the market over UDP: MoldUDP64 on one line or two, and the request server for lost packets.
 //
 // `join` opens the lines, fetches a snapshot over TCP and requests the messages since then. While `receive` runs (the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All books of a venue according to its feed, and the number of the feed's next message.
 //
 // It begins with a snapshot's messages and continues with the feed's; every message must fit the ones before. It is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Orders in a trader's words: a symbol, units and a decimal price, instead of ids, lots and ticks.
 //
 // It converts orders to the session's requests, gives each order a number, and converts the answers back. It keeps what

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client's order entry session: log on, send requests, receive typed answers, log out, reconnect.
 //
 // Sending only queues; `flush` writes everything queued at once. Receiving is `poll` until it returns nothing, then

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last sent requests of a session, as bytes: requests that the venue has not accepted when a connection breaks
 // are sent again from here, with the same numbers.
 //

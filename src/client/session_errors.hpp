@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors of a client beyond I/O and wire errors: the venue ended the session, or the feed contradicts itself.
 //
 // A logout's error code is the venue's wire::logout_reason plus `logout_base`, so that a caller can distinguish and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A seeded random trader: makes a valid mix of new, cancel and amend requests for one session and counts their
 // outcomes. The load generator runs many; the demonstration runs a few.
 //

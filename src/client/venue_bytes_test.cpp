@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a venue sends never ends the client's process: a message at the wrong time, a number that nothing can follow,
 // and any changed byte is an error of the session.
 #include <gtest/gtest.h>

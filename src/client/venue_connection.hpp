@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One connection of a session to the venue: its stream, what was received and not read yet, what waits to be sent, and
 // the heartbeats.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a venue listens, and what a client's connection to it consists of: TCP, TLS, a Unix socket, shared memory, a
 // WebSocket.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sessions of a client over every transport, against a gateway with a facility: what works over TCP works over each.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An account's data beside its orders and positions: its limits, and its sessions when it was defined while the venue
 // ran.
 //

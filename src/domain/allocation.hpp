@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the resting orders at one price share an incoming order that cannot fill them all: the matching algorithm of an
 // instrument, with its parameters.
 //

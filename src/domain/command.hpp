@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands: everything that can change the venue's state, in the order of its one sequence.
 //
 // A command is a plain record of 128 bytes without pointers or padding, so that it can be copied through a ring,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Payloads: what one kind of command carries beside the header, one struct per kind.
 //
 // Layout: bytes 40 to 127 of a command (domain/command.hpp). `verdict`, `request`, `is_operator` and `arrival` belong

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decimals as text: "0.25" to billionths and back, exactly.
 //
 // Units: billionths (1e-9), as prices stand in messages. Cost: no allocation.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An instrument that is defined while the venue runs: like another one, with the differences named.
 //
 // One command names the differences; two or three public events publish the result. Both lead to the same definition

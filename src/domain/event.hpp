@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events: the output of the facility, one derived message each, in one total order.
 //
 // An event is a plain record of one cache line: a header that every kind shares and a payload by kind. Which kinds one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A hash over all instrument definitions of a venue. It distinguishes one venue's instruments from another's.
 //
 // Journals and snapshots contain it, because commands replayed with other instruments would give other trades

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An instrument: what trades, in which steps and within which bounds.
 //
 // Units: on the wire prices are decimals in billionths (1e-9) of the currency and quantities are whole units; inside

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits of the domain: what one order, one instrument and one venue may hold.
 #pragma once
 

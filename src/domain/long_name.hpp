@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Client order ids that stand for a text that is too long, or too unusual, to be one itself, such as a UUID.
 //
 // The id is a hash of the text, in the upper part of the 64-bit numbers, so that a text has the same id in every

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a command can ask of an order: its type, how long it lasts, and the instructions and choices that are bits or
 // small numbers in a command.
 #pragma once

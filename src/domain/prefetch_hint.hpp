@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A hint about a request that will be executed soon: its session and the order that it names.
 //
 // With many open orders a request waits for memory rather than for arithmetic: its order's index entry, record and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The session, account and request of a private event, of any kind.
 //
 // Public events have none: calling these functions with one is an error (asserted).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "domain/reject_reason.hpp"
 
 namespace corro::domain {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why the venue rejects or cancels. One list of numbers for all protocols; numbers are never reused.
 #pragma once
 

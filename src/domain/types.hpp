@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The venue's numbers: prices in ticks, quantities in lots, and the identifiers that must not mix.
 //
 // Units: a tick is the instrument's smallest price step, a lot its smallest quantity step; both are defined by the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the venue with the table of docs/spec/phases.md, and bounds the cost of an auction.
 
 #include <gtest/gtest.h>

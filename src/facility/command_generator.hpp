@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random commands that favour edge cases: equal prices, tiny quantities, empty sides, ids that are closed or belong to
 // another account, orders that meet their own account or group, prices at the edges of the engine's window, times at
 // which something expires, limits that are nearly reached, halts in the middle of a cascade. For tests.

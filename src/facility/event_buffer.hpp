@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The buffer of derived messages: a fixed array that is passed to the consumer when it is full and at the end of each
 // command.
 //

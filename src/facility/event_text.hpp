@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Payloads of events as five 64-bit words, as they are in memory.
 //
 // An event is written in whole words. That takes fewer stores than fields, and a wide load right afterwards is served

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The matching facility: sequenced commands in, derived messages out, one total order.
 //
 // docs/spec/derived_messages.md has the messages that a command causes, their number and their order;

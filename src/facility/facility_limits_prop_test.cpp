@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // S4: the limits of an account hold after any sequence of new orders, amendments, quotes and changes of limits.
 //
 // The oracle derives orders and positions from the private messages alone. After each request it checks whether an

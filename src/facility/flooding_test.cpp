@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bounds what one account can slow down or use up by its choice of names and by the number of its orders.
 #include <gtest/gtest.h>
 

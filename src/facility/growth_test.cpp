@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks how the cost of one command grows with the size of the book. Counts steps and measures no time.
 
 #include <gtest/gtest.h>

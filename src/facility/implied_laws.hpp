@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Invariants of implied matching, checked on every message. They are computed from the public feed alone, by trying
 // every pair of levels. For tests.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the laws of implied matching (docs/spec/implied.md) over random orders of every kind, in every phase. Computes
 // the implied prices from the best levels alone, by trying every combination.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Examples of implied matching for each rule of docs/spec/implied.md. implied_prop_test.cpp checks the laws over random
 // orders.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test helper: a venue of three expiries and their spreads with implied matching, helpers to trade there, and the
 // implied prices that its feed has published.
 #pragma once

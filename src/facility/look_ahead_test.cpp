@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A facility that looks ahead at the commands that wait gives the same events as one that does not.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test helpers: a consumer that keeps all events, functions that make commands, one line of text per event.
 #pragma once
 

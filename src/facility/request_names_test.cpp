@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names that amends, cancels, mass cancels and queries have of their own, and messages that are counted.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The header of a facility's snapshot, and the errors of loading one.
 //
 // Layout: docs/spec/snapshot.md. A header of 48 bytes, then an archive (base/archive.hpp).

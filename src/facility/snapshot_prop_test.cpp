@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // D6 for the facility: after any commands, a facility that was saved and loaded continues exactly as the saved one.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Folds a state into one number, the same way for the facility and for its oracle.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The facility's implementation: owns the tables and the parts that work on them, and gives each command to its part.
 //
 // Tables hold state that later events depend on; parts hold rules, and references to the tables and parts that they

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Invariants of strategies, checked on every message. They use only the definitions and the messages. For tests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Accounts and limits that a configuration sets while the venue runs: docs/spec/journal.md.
 #include <gtest/gtest.h>
 

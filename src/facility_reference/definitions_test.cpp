@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instruments that are defined while the venue runs: docs/spec/definitions.md.
 
 #include "domain/definition.hpp"

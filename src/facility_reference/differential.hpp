@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the venue and its reference side by side and compares every byte of every event and the state after every
 // command. For tests and for the tool `differential`.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns bytes into commands; the reference is the oracle. Each command takes 32 bytes, so that most inputs are nearly
 // valid. One kind of record copies its bytes over the whole command, so that the fuzzer reaches every field.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference: commands, messages, and the state hash.
 #include "facility_reference/facility_reference.hpp"
 

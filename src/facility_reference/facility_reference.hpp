@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of the venue a second time, written to be read: plain maps and lists, no thought of speed.
 //
 // It must agree with `facility` on every byte of every event and on the state hash after every command. It is for tests

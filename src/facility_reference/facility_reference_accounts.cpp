@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference: accounts and limits of the configuration, which cause no events; sessions whose numbers are reset;
 // messages that are counted; texts of client order ids.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference: owners find, amend and cancel their orders.
 #include "facility_reference/facility_reference.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference: auctions, and the end of an instrument.
 #include "facility_reference/facility_reference.hpp"
 

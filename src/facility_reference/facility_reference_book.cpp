@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference: resting, waiting, matching and leaving.
 #include "facility_reference/facility_reference.hpp"
 #include "matching/limits.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference: instruments that are defined while the venue runs.
 #include <cstring>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference: an order enters.
 #include "facility_reference/facility_reference.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference: the prices that calendar spreads and their legs imply in one another. See docs/spec/implied.md.
 #include "facility_reference/facility_reference.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference: bands, limits and kill switches.
 #include "facility_reference/facility_reference.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference: effects of strategies on their legs.
 #include "facility_reference/facility_reference.hpp"
 

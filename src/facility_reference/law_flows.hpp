@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random flows of commands that check invariants of the messages: on the venue, and on a market with a deliberate
 // defect, which must break the invariant that belongs to it. For tests.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A second implementation of how the orders at one price share an incoming order: each step follows its sentence in
 // docs/spec/allocation.md, with searches instead of arithmetic where possible. For tests only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Defects that can be put into the reference, to prove that the comparison would notice them in the venue. For tests.
 #pragma once
 

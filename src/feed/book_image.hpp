@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The public book of one instrument, rebuilt from its market data: every order in priority order, every level, the last
 // prices. The publisher of a feed has one per instrument; clients have one to follow the feed.
 //

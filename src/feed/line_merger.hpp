@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Merges several unreliable copies of one sequence: lines A and B of a feed, and retransmissions.
 //
 // Messages enter with their numbers, from any line; each leaves once, in order. A message that comes too early is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "feed/line_merger.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fields that several messages of the venue have.
 //
 // Threads: any. Cost: no allocation.

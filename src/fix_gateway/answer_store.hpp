@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers of a FIX session, and its messages as functions of the answer log: there is no other store.
 //
 // What this end sends is numbered in one sequence. Answers have theirs by their place; the session's own messages, such

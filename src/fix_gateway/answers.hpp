@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From answers to messages: ExecutionReport (8), OrderCancelReject (9), OrderMassCancelReport (r),
 // BusinessMessageReject (j), those of quotes (quote_answers.hpp) and TradeCaptureReport (trade_records.hpp).
 //

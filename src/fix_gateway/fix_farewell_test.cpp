@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of a session whose last messages wait for the journal. In virtual time.
 #include <gtest/gtest.h>
 

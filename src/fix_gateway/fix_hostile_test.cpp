@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Peers that want to cost: garbage, crowds, those that do not read, and requests for everything again. In virtual time;
 // cost is counted in operations and bytes.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The beginning of a session: the Logon.
 #include <array>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a Logon must prove, and versions of the application; at a gateway, with virtual time.
 #include <gtest/gtest.h>
 

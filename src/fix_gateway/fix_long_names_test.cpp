@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ClOrdIDs that are too long to be numbers, over whole sessions, with a real facility behind the gateway.
 #include <gtest/gtest.h>
 

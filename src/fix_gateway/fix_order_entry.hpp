@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Order entry by FIX: an acceptor of its own, whose sessions stand in the registry of the order-entry gateway beside
 // those of Corro Binary.
 //

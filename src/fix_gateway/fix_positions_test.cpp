@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Positions over whole sessions, with a real facility behind the gateway.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a FIX session tells the venue ahead of the requests of one read.
 #include <gtest/gtest.h>
 

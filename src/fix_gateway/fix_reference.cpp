@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Answers to questions about instruments. They are not sequenced, and not sent again after the connection.
 #include <algorithm>
 #include <chrono>

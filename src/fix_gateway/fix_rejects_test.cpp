@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages that break a rule of the session level, at the gateway: each is rejected with its reason, is counted, and
 // has no effect. In virtual time.
 #include <gtest/gtest.h>

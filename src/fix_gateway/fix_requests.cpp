@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the bytes of a session to commands in the queue.
 #include <array>
 #include <cstring>

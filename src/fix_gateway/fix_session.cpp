@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The course of a session: from accept to the end.
 #include "fix_gateway/fix_session.hpp"
 

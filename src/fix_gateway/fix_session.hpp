@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A FIX session of order entry: one connection, from accept to the end.
 //
 // The rules of the session layer are those of fix::session, which does no I/O. This is the coroutine around it: it

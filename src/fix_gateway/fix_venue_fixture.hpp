@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a gateway for FIX with a real facility behind it, and a client whose messages are written by hand.
 //
 // Everything runs on one context, in a world in memory if the program has one (io/testing/tested_platform.hpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Versions of FIX whose requests or answers differ at this venue.
 //
 // Threads: any; pure functions.

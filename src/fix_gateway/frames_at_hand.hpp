@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frames at the front of what a FIX session has received, found once for those who look ahead and those who take.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The instrument of a NewOrderMultileg (AB): a strategy that the venue has defined.
 //
 // Threads: one context. Cost: one look at each instrument when the message has no Symbol (55); no allocation.

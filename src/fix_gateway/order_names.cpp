@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fix_gateway/order_names.hpp"
 
 #include <algorithm>

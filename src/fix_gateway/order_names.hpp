@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ClOrdID (11) as the venue's 64-bit client order id: the same text gives the same number at every start. And back: of
 // short texts without a table.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Positions: a RequestForPositions (AN) as a command, and its answers RequestForPositionsAck (AO) and PositionReport
 // (AP).
 //

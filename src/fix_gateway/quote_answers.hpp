@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From answers to messages of market makers: QuoteStatusReport (AI), MassQuoteAcknowledgement (b), ProtectionReport
 // (U3).
 //

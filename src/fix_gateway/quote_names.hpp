@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of quotes: QuoteID (117), and in a MassQuote (i) QuoteSetID (302) and QuoteEntryID (299), as one 64-bit client
 // order id, and back, without a table.
 //

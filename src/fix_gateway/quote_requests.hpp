@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The requests of market makers: quotes, and the limits of what these trade.
 //
 // Threads: one context. Cost: no allocation.

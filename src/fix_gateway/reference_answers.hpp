@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Answers about instruments: SecurityList (y), SecurityDefinition (d), SecurityStatus (f).
 //
 // A message has the fields and values that its version has. Terms without a field stand in Text (58) as NAME=VALUE.

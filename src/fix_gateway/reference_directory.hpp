@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What requests for reference data look up: instruments by name, strategies by their legs, and all instruments in an
 // order that a definition does not change.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the body of any message as a question about instruments, in each version. What is found is answered by a
 // message that can be read again.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a session remembers of questions about instruments that are not answered yet.
 //
 // Limits: one list, and phase_questions_max questions for a phase or for the trading session.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a client's messages to questions about instruments: SecurityListRequest (x), SecurityDefinitionRequest (c),
 // SecurityStatusRequest (e). And to those about the venue's trading session: TradingSessionStatusRequest (g).
 //

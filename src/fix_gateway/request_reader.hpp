@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the fields of a request. What all requests of a FIX session have in common.
 //
 // Threads: one context. Cost: no allocation.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a client's messages to commands.
 //
 // Prices and quantities become ticks and lots exactly. What the venue's units cannot express becomes the command's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the body of any message as a request. What becomes a command is of its kind, names its order and is answered by
 // messages that can be read again.
 //

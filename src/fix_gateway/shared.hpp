@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all FIX sessions of a gateway share.
 //
 // Threads: one context.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instruments by the name that they have in messages: Symbol (55).
 //
 // Threads: one context. Cost: no allocation; a short name that was looked up before costs two compares.

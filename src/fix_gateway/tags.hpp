@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tags of the messages of order entry.
 //
 // Source: FIX 5.0 SP2, volume 6 (fields); docs/spec/fix_orders.md and fix_quotes.md for the venue's own, from 20001 on.

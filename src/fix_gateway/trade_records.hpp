@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trades that no ExecutionReport tells of, as TradeCaptureReport (AE): those of a strategy in its legs, and
 // settlements.
 //

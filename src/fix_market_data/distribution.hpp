@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who gets what: the requests of each client, and the turns in which they are served.
 //
 // Work is done in turns, each of which writes a bounded number of entries; between them the context serves others. A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random markets, random requests, and clients of which some read slowly: whenever a client has read everything, it has
 // what the image of the book has, and every trade once.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entries of market data, and the messages that they are written into: W and X.
 //
 // Units: prices are billionths of the currency, sizes are units of the instrument, times nanoseconds since 1970.

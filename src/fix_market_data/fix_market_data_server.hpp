@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Market data by FIX: a port beside those of the feed, which follows the same feed log and the same books.
 //
 // Threads: one context, the publisher's. Limits: fix_market_data/limits.hpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fix_market_data/market_data_session.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client of market data by FIX: one connection, from accept to the end.
 //
 // Sessions last as long as their connections: numbers begin at 1, and nothing is sent again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the sessions of market data by FIX share: of each instrument the levels in order, the trades, and when anything
 // has changed. Each message of the feed is read once here, from the feed log, however many sessions there are.
 //

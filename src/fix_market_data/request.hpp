@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a MarketDataRequest (V).
 //
 // Threads: any; pure functions. Cost: allocates for the symbols only.

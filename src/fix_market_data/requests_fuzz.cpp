@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the body of any message as a MarketDataRequest. What is taken is within the bounds, and any name can be
 // refused.
 //

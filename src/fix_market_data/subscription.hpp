@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one client has got of one instrument, and what it lacks.
 //
 // A subscription keeps the levels and values that were sent last, and compares them with those of now. So a client that

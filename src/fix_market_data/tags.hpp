@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tags of the messages of market data.
 //
 // Source: FIX 5.0 SP2, volume 6 (fields); docs/spec/fix_market_data.md for the venue's own, from 20001 on.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a client of market data that applies W and X strictly: nothing is added twice, and nothing is changed
 // or deleted that is not there.
 #pragma once

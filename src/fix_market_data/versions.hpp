@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the versions of FIX have of market data.
 //
 // Source: FIX 4.2, 4.4, 5.0 to 5.0 SP2, volumes 3 and 6.

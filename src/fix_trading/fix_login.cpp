@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fix_trading/fix_login.hpp"
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The session of an account that speaks FIX, for a fix::initiator.
 //
 //     fix_trading::fix_login who;

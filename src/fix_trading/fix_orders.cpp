@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fix_trading/fix_orders.hpp"
 
 #include <algorithm>

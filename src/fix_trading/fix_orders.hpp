@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Order entry by FIX for programs that speak in commands and events: commands become requests of a fix::session, and
 // its reports become the events that Corro Binary would have sent.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who may log on: the accounts of the configuration, their keys and their sessions.
 //
 // Every account owns a dense range of session ids, one per permitted connection, so that a session id names the same

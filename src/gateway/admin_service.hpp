@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What sessions ask about the venue beside the market: an instrument's phase, and for operators the venue's state and a
 // new snapshot. The gateway checks the right to ask. An admin_service has the answers, in this process or in another.
 //

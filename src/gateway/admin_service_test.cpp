@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an operator asks about the venue itself: who may, what the desk is told, and for whom its answers are.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a protocol with order states, as FIX, says in an answer beside the event: how much of the order has been filled,
 // and by which names the request and its order are known.
 //

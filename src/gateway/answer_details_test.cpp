@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sessions with detailed answers: what the log makes of the events of the venue.
 #include "gateway/answer_details.hpp"
 

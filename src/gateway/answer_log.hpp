@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The answers of every session, so that a client that comes back can be sent what it missed.
 //
 // Every private event gets the next answer number of its session when it is appended. The numbers are a function of the

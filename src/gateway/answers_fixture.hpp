@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: asks the venue something and puts its answers into words.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The way from the gateways to the facility: a bounded ring of commands, with an awaitable consumer and awaitable room.
 //
 // Gateways do not know the engine. They put a command here, and the node takes it out, on the same thread or another.

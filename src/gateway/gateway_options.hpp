@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Settings of order entry. The defaults, with their reasons, are in gateway/limits.hpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What order entry counts. Each class of the gateway counts its own part of it.
 #pragma once
 

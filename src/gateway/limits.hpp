@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits of the order-entry gateway. Each has its reason; the configuration may lower but not raise those ending in
 // _max.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which numbers the messages of a session have, in a protocol that numbers other messages too.
 //
 // Corro Binary numbers answers only. FIX numbers heartbeats, logons and rejects among them. Those are noted here before

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random numbers for challenges, from the platform's generator.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys and who has a session: several keys of an account, logons that take a session over, and what wrong proofs cost
 // those who send them.
 #include <gtest/gtest.h>

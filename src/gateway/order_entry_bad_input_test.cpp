@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whatever a client says: a sound frame is answered with what is wrong with it, an unsound one ends that session and no
 // other.
 #include <gtest/gtest.h>

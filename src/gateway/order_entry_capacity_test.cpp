@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connections for which there is no room: what they are told, over every transport.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers of sessions begin again at a moment of each day. The clock that decides is the test's own.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gateway/order_entry_gateway.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Order entry: sessions over TCP, TLS, Unix sockets, WebSockets, or any stream of bytes.
 //
 // The gateway is made of three parts and adds nothing of its own:

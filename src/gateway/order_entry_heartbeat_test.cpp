@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The times of an open session: heartbeats, and the end of a silent one.
 //
 // In a world in memory, where time is virtual: heartbeats are as long as those of a real client, and the bounds of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A venue that executes a command on the stack of the session that sent it, and flushes later.
 #include <gtest/gtest.h>
 

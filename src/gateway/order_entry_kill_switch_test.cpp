@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // S3: once a kill switch is answered nothing that it covers is accepted and nothing of it is open, whatever is on its
 // way.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Logging on: who gets in, who does not and why, and that nobody waits for an unauthenticated connection.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What crowds of strangers cost while they are there, and what is left of that when they have gone.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sessions whose request numbers come to their end. Nobody sends four billion requests here: the sessions' state has a
 // large number, as one that was recovered would have.
 #include <gtest/gtest.h>

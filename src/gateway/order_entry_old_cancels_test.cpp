@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sessions whose orders were to be cancelled when the venue died, after its next start.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An operator's commands over TCP: halts, limits, kill switches, and that nobody else can give them.
 #include <gtest/gtest.h>
 

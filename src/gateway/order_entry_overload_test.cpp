@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Too much, too slow, too small: pieces of one byte, thousands of requests at once, full queues, clients that never
 // read. Nothing is lost, nobody waits for somebody else.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the gateway says ahead of the requests of one read.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quotes over TCP: what the maker and others are told, protection, and that a quote is nobody's but its maker's.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What it costs the others when sessions ask for their past, again and again.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Clients that come back: what they missed is sent again, what they sent twice counts once.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who may see and do what: queries, drop copies, operators' cancels, throttles, and accounts against each other.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An open session: heartbeats, sequence numbers, leaving, and what a broken connection does to its orders.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connections that never become a session: silent, slow, talking nonsense, or stuck in the greeting of their transport.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The texts of client order ids that stand for one (domain/long_name.hpp), for sessions whose protocol has texts.
 //
 // A text is kept as long as an answer that is kept, or an open order, has its id. When the last of them is gone it is

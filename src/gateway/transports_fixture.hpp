@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: the transports that sessions are tested over, both ends of each.
 #pragma once
 

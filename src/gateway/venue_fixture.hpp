@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a gateway with a real facility behind it, and a client that can say anything, sound or not.
 //
 // Everything runs on one context in the test's own process, over TCP on the loopback address unless

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Orders, trades and levels as comma-separated lines. The columns are docs/spec/export.md.
 
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a venue did, as rows of three tables: orders, trades, levels. The base of what writes them down.
 //
 // docs/spec/export.md has the meaning of each column. Prices are ticks of the instrument; quantities are its units.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The base of the exporters, which write files from a venue's commands and events.
 //
 // An exporter receives commands and events in order, from `begin` on, and writes files into a directory. `consume`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the order flow of each instrument in LOBSTER's format; recorded/lobster.hpp has the columns and reads them.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A moment in the venue's past: after a command, or at a time.
 //
 // Units: nanoseconds since the epoch, UTC. Cost: `format_time` allocates its text.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The recorded times of the commands of a replayed recording.
 //
 // A journal has the time at which the venue sequenced each command. `corro replay --times` writes the recorded time of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The snapshots beside a journal: those of the venue for its recovery, and those of the index, which are dense enough
 // that each moment is near one.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a journal of random commands, and the states of a facility that executes them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A text file that is written line by line.
 //
 // Cost: a system call per 64 KiB. Threads: none of its own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The venue at any moment of its journal.
 //
 //     auto past = co_await timeline::open(&files, "data/journal", venue);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes as text in base64 (RFC 4648, section 4), with its padding.
 //
 // Threads: any. Cost: allocates the text.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The character classes of HTTP, as one table look-up.
 //
 // Source: RFC 9110 section 5.6.2 (token), 5.5 (field values); RFC 3986 (targets).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chunked bodies: decoded in place, in parts of any size; and encoded.
 //
 // Layout:  size in hexadecimal digits, extensions, CRLF, that many bytes, CRLF; at last a size of 0, trailer fields,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An HTTP/1.1 client on one connection: requests one after another, or pipelined.
 //
 //     http::client venue(std::move(*connected), "venue.example");

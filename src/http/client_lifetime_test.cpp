@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client that is destroyed during operations: they end with operation_canceled, and their state stays valid. For the
 // address sanitizer.
 #include <gtest/gtest.h>

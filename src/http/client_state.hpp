@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state that an `http::client` shares with its operations: each keeps it until it has ended.
 //
 // Threads: one context.

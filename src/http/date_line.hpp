@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Date field of responses, formatted once a second.
 //
 // Threads: one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors of HTTP messages, and the status that reports each to the peer.
 //
 // Threads: any.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One request and its response, for a handler on a server.
 //
 // Responses to pipelined requests are sent together: bytes of `respond` and `write` are sent when no further request

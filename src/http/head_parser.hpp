@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The head of an HTTP/1 message: found in a stream of bytes, then parsed strictly.
 //
 // When two recipients parse a message differently, an attacker can hide a request in a body (request smuggling). So

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // With any bytes, at a server or a client, the parsers end, stay inside the bytes, find the same messages however the
 // stream is cut, and accept only what other parsers read the same way.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits of the memory and the time that an HTTP peer can cost this process.
 //
 // Units: bytes, counts, std::chrono durations.

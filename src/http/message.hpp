@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTTP messages as values: methods, fields, the heads of requests and responses.
 //
 // Everything textual is a view into the bytes that were parsed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Received and unprocessed bytes of an HTTP connection: heads, bodies, and pipelined messages.
 //
 // No coroutine and no system call: a connection fills `room` and reports that by `commit`. The head of the current

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the handler for a method and a path.
 //
 // A pattern is a path; a segment `{name}` matches any one segment, a last segment `*` all that follow. Patterns are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An HTTP/1.1 server: keep-alive, pipelining, limits on sizes and on time, an orderly end.
 //
 //     http::server pages(ctx, [](http::exchange* on) -> task<> {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: an HTTP server on every backend, and a peer that sends it any bytes.
 #pragma once
 

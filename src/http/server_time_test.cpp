@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The deadlines of a server, with the times of real clients. In a world in memory: time is virtual.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A connection through an HTTP proxy, by CONNECT.
 //
 //     auto proxy = co_await io::connect_by_name("proxy.example", 3128);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // With any answer of a proxy, the handshake ends or waits, takes no byte beyond the answer, ends the same way however
 // the answer is cut, and opens a tunnel only after a head that a very simple parser accepts.
 #include <algorithm>

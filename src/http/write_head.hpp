@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Heads as text, appended to an output buffer.
 //
 // Threads: any.

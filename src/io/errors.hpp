@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Error codes of the I/O layer, and the conditions to compare against.
 //
 // Errors of the operating system keep their numbers, in the generic category (so `== std::errc::connection_reset`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the cost of the primitives: nanoseconds per operation, amortised over a batch, minimum over batches.
 //
 //     corro_io_bench [--smoke] [--uring] [ROW]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The result of an operation on bytes: its error, and the bytes transferred.
 #pragma once
 

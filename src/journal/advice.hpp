@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Advice about journal errors, to print under the error.
 //
 // Threads: any. Cost: none; the texts are constants.

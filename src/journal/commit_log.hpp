@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commit log of a host: commands in sequence, which become durable after they are appended.
 //
 // This is what a host and the followers of a log see. What makes commands durable derives from it: `writer` writes them

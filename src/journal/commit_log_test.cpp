@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commit log without a disk: what a host and the followers of a log rely on.
 #include "journal/commit_log.hpp"
 

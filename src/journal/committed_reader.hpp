@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the committed commands of a journal that is being written, from any sequence number on: what a follower of a
 // commit log needs, such as a standby.
 //

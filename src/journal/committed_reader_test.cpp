@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Followers of a journal that is being written: every committed command once, none that is not.
 #include "journal/committed_reader.hpp"
 

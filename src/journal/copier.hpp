@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies a journal while its venue writes to it, without its lock.
 //
 //     copier copy(&files, "data/journal", &files, "backup/journal");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies of journals while their venue runs.
 #include "journal/copier.hpp"
 

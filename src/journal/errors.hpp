@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors of journals, as codes to compare and as sentences for the operator.
 //
 // Threads: the category is immutable. Cost: a `problem` allocates its text.

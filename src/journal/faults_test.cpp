@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The journal's promises under faults: D2 to D5 of the venue's promises.
 #include <gtest/gtest.h>
 #include <sys/mount.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The owner of a journal: a venue, its instruments, one of its partitions.
 //
 // A journal replayed into a venue with other instruments would give other trades without any error, so every segment

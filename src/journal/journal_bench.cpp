@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of the journal: appending, waiting for the disk, reading back.
 //
 //     corro_journal_bench [--smoke] [--uring] [--commands N] [DIRECTORY]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // D1, D2 and D9 on a disk whose calls take time: processes and machines end at any instant, also within a call.
 #include <gtest/gtest.h>
 

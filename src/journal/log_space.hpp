@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much disk space a commit log has left for commands, and for which ones.
 //
 // A function of a few numbers; it sees no disk.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // D8: files of a journal that are removed, swapped or replaced by older ones are noticed: a start refuses, or has
 // everything.
 #include <gtest/gtest.h>

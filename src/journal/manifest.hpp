@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The manifest of a journal: a record of its files, so that a missing one is noticed.
 //
 // A segment refers to the one before it, but not to the one after it: without the newest segment a journal would seem

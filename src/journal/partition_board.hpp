@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The durable progress of each partition's journal, shared between them. Every journal records the progress of the
 // others in its blocks, so that a start notices when one of them has been replaced by an older copy.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The marks that the journals of a venue's partitions record of each other.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The progress of the other partitions of a venue, as one partition's journal records it.
 //
 // Each block's header has room for some marks; with more partitions the blocks take turns. A segment's header has all.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a journal from any sequence number to its end, and checks every byte.
 //
 //     auto journal = co_await reader::open(&files, "data/journal", options);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reader within a segment: its blocks, and the conclusions from a missing one.
 #include <fmt/format.h>
 

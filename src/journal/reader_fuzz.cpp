@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // With any bytes behind a segment's header the reader ends, stays inside them, and returns commands in sequence.
 //
 // The first byte of the input selects whether checksums are corrected first, so that the fuzzer gets past them, and the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The segments of a journal as files: the names, the preallocated spare that becomes the next segment, the manifest,
 // and the removal of old ones. What is in them is the writer's matter.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "journal/segment_format.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes of a journal's segments.
 //
 // A journal is a directory of segments, numbered from 1: 0000000001.segment, 0000000002.segment, ... A segment is a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Snapshots of a state beside the journal, so that a restart need not replay everything.
 //
 //     snapshot_store snapshots(&files, "data/journal", venue);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lock on a journal's directory.
 //
 // Threads: one context.

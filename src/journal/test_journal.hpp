@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: commands, and whole journals of them.
 #pragma once
 

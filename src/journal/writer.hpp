@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the journal: the commit log (commit_log.hpp) of a host on a disk.
 //
 //     auto lock = co_await directory_lock::take(&files, "data/journal");

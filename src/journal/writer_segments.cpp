@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The writer from one segment to the next: its files, and their removal.
 #include <fmt/format.h>
 

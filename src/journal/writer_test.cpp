@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writer and reader together, on the disk of this machine.
 #include "journal/writer.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An agent of a market: an account with a session, links, a clock and a stream of random numbers, moved by a behaviour.
 //
 // All that an agent knows reaches it over its links: answers to its requests, and public data of some time ago.

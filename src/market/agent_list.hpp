@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The agents of a market, by number: in chunks, so that none moves and a number finds its agent with one load.
 //
 // Cost: no allocation but one for each chunk_agents agents.

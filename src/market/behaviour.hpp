@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The coroutine of an agent: what it does, as straight-line code.
 //
 //     market::behaviour buys_now_and_then(market::agent& me) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A distribution of delays: of links, of gateways, of the engine, of an agent's own computing.
 //
 // Units: nanoseconds; never negative.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A market in virtual time: agents, their links, and the venue's own facility.
 //
 // A request leaves its agent, travels its link, waits for a gateway and for the engine, and is executed by the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The way back: private answers, public data, accounts.
 
 #include <algorithm>

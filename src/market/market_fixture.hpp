@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a market of one instrument, and agents made of lambdas without captures.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The laws of a market, over random runs.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An order as an agent asks for it.
 //
 //     limit(side::buy, price_ticks{100}, quantity_lots{5}).on(instrument_id{2}).ioc()

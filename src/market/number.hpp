@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of real numbers that random draws need, with the same bits on every machine.
 //
 // Results of a run depend on these. The C library's functions may differ in the last bit between versions and between

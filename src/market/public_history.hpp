@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The public state of an instrument at each moment at which it changed, for as long as a link may still be delivering
 // it.
 //

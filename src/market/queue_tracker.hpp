@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lots ahead of an order in the queue of its price level, exactly: by the orders that are there.
 //
 // The orders ahead of it are read from the book when the order rests. From then on each of them that shrinks or leaves

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stream of random numbers with a name: what one component draws changes nothing for any other.
 //
 // The seed of a stream is a hash of the run's seed and of the stream's name. So a run with one agent more, or with an

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What will happen in a market, ordered by time and then by the order in which it was planned.
 //
 // An entry is 16 bytes: the time, and the number of the entry with the slot of what happens. The number makes every key

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conflated depth: pictures of the best levels of each instrument, made once for all subscribers.
 //
 // `depth_pictures` makes them; a `depth_reader` is what one subscriber has got of them. A slow subscriber misses

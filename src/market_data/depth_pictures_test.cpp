@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conflated depth without a socket: which pictures are made, and which of them a subscriber gets.
 #include "market_data/depth_pictures.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What follows a feed: sends its messages somewhere, from the feed log.
 //
 // A follower is added to a `feed_publisher`. It keeps its own position in the feed log, so followers do not know each

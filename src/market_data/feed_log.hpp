@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The recent messages of the feed: each once, already framed, for any number of subscribers.
 //
 // A message is encoded once, behind its SoupBinTCP header, and every subscriber's data is sent directly from here;

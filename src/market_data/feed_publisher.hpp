@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The publisher of a feed: numbers the venue's public events, encodes each once into the feed log, and keeps the books.
 //
 // The feed is one sequence of messages; the framing of SoupBinTCP gives every message its number. What sends them

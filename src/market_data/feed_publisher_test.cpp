@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The publisher of a feed without a socket: its messages, its followers, and its continuation after a restart.
 #include "market_data/feed_publisher.hpp"
 

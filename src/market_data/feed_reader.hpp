@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The position of one subscriber in the feed log.
 //
 // Threads: the publisher's context. Limits: join_lag_divisor, lag_max_numerator, lag_max_divisor, send_bytes_max.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages about a moment, each in a SoupBinTCP packet of its own: what snapshots and depth pictures consist of.
 //
 // Not part of the layer's interface.

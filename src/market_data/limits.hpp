@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits of the publisher of market data and of its subscribers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The feed over UDP: MoldUDP64 on one line or two (A and B), multicast or unicast, and a server for retransmissions.
 //
 // The messages are those of the TCP feed with the same numbers, from the same log: a packet is built once and sent on

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of retransmission requests, and their use for attacks.
 #include "market_data/line_publisher.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "market_data/market_image.hpp"
 
 namespace corro::market_data {

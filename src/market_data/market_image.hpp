@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The public books of a venue as of one message of its feed, with the definitions of its instruments.
 //
 // A function of the events: it knows no feed log, no socket and no clock. The publisher of a feed keeps one, from which

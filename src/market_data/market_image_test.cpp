@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The public books as a function of the events.
 #include "market_data/market_image.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Snapshots of all books, for subscribers that join late; several may share one.
 //
 // A snapshot is made when it is asked for, but no more than a number of times in a window: further requests get the

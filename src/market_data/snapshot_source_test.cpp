@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Snapshots of all books, without a socket: what they contain, and how often they are made.
 #include "market_data/snapshot_source.hpp"
 

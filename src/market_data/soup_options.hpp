@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all ports of a venue's market data by SoupBinTCP have in common.
 #pragma once
 

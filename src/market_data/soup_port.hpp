@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A port of the market data: subscribers of one kind by SoupBinTCP, on any listener or stream.
 //
 // The kind is a service: what a subscriber may log in to, and what it is sent. A service has

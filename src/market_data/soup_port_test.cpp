@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ports on listeners and streams that are not sockets.
 #include "market_data/soup_port.hpp"
 

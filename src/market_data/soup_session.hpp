@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One subscriber's connection by SoupBinTCP, over any stream: its login, its packets, heartbeats, its farewell.
 //
 // What it is sent is the matter of a service (soup_port.hpp).

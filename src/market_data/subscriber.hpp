@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One connection to the market data, whatever its stream and its protocol: its phase, and what the venue does to it.
 //
 // Threads: one context.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All connections to the market data of a venue: how many may connect, from which address, and what they did.
 //
 // Knows neither streams nor messages. Each kind of subscriber enters its connections here, so that one limit holds for

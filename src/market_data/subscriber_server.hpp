@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The TCP ports of a venue's market data, by SoupBinTCP: the feed, snapshots to join it late, and conflated depth.
 //
 // A late joiner asks the snapshot port for all books as of message N, then logs in to the feed with N + 1 as the

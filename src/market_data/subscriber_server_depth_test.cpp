@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conflated depth: pictures of the best levels instead of every change.
 
 #include <gtest/gtest.h>

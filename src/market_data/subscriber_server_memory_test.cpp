@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The feed through shared memory: the same messages in the same order, from the log first and then from the broadcast.
 #include <gtest/gtest.h>
 #include <unistd.h>

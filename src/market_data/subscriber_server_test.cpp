@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The feed and its snapshots: the subscribers' messages, their order, and rejected subscribers.
 #include "market_data/subscriber_server.hpp"
 

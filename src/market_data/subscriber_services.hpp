@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What subscribers of each port are sent: the feed, a snapshot, or conflated depth. Services of `soup_port`.
 //
 // Not part of the layer's interface. Threads: one context, the publisher's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The phases of a subscriber, its position in the feed, and the registry of all subscribers.
 #include "market_data/subscriber.hpp"
 

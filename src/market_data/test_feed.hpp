@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a facility with random traffic, the publisher of its feed with its ports, and a subscriber that keeps
 // every packet.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a facility with random traffic, the publisher of its feed, and books built from its messages. Without
 // any socket.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: connections in memory, and a listener for them.
 //
 // Threads: one context.

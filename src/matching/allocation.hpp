@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shares an incoming order among the resting orders at one price, for books that are not simply first in, first out.
 //
 // `share_out` is the arithmetic, independent of books; `allocation_table` holds each book's policy and top orders,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Auctions: the price at which most lots trade, and the trades at one price until the book is no longer
 // crossed.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The levels up to which the two sides of a book would trade in an auction, kept between computations of the price.
 //
 // The price of an auction depends on the last levels that would trade on either side and on the lots up to there. A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers of sides and prices in the engine and in its nodes.
 //
 // Each book has four ladders, numbered `4 * book +` 0 for bids, 1 for asks, 2 for orders that wait for falling prices

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls of the engine to its sink: one per change of a book, at the moment of the change.
 //
 // A sink is any type with these members. The calls come in the order in which the book changes, and the sink may read

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The matching engine: many books, one pool of orders, price-time priority or another allocation policy.
 //
 // A program needs only this header: it calls `enter`, `cancel`, `reduce`, `replace` and `cancel_account`, and a sink of

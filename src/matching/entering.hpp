@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entry of an order: it is refused, or trades as far as its limit allows and its remainder rests or is cancelled.
 //
 // Units: ticks and lots; orders by index of their node.

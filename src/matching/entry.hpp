@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arguments and results of the engine: an incoming order, the result of its entry, a resting order.
 //
 // Units: ticks and lots. Books count from 0, accounts from 0.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An ordered map from price key to level, for the prices far from the touch: a B+ tree over a shared pool of nodes.
 //
 // A node holds up to 31 entries of one 64-bit word each, key above index. A search compares three entries, which select

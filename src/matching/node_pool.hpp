@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine's memory: one array of 32-byte nodes, two to a cache line, linked by 32-bit indices.
 //
 // Accounts, price levels and orders share the index space and the link fields, so that removing an order from a ring

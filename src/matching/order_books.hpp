@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine's state: its books, the orders in them, and how an order enters and leaves a level.
 //
 // The engine's parts (resting.hpp, waiting.hpp, sweep.hpp, sharing.hpp, auction.hpp) are functions over these books;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the caller keeps of each open order. It lies in the order's cache line; the engine does not use it.
 //
 // Layout: 32 bytes, docs/decisions/0016-one-line-per-order.md. A snapshot contains it as it is.

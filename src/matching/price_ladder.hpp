@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One side of a book as an ordered map from price key to level: constant time near the touch, logarithmic far from it.
 //
 // Keys within the window [low, high) are array positions; a bitmap of three tiers marks the occupied ones. Everything

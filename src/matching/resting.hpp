@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resting orders and their calls to a sink: they come to rest, shrink, show their next part, and leave.
 //
 // Units: ticks and lots; orders by index of their node.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trading in a book whose orders at one price share by a policy (matching/allocation.hpp).
 //
 // Units: lots and keys; orders by index of their node.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matching of an incoming order with the other side, first in, first out, and the fate of its
 // remainder.
 //

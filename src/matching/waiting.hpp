@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Orders that wait outside the book for a trigger price: their queues, one per price, and the next one to trigger.
 //
 // Units: ticks and lots.

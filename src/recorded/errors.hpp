@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors of compressed files, beside those of the formats and the system.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The readers on recorded order flow of real exchanges. The files are not part of the project: these tests look for
 // them in the folder that CORRO_DATA_DIR names, or in ../shared/data beside the source tree, and skip without them.
 #include <gtest/gtest.h>

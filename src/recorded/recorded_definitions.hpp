@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instruments of a venue from recorded definitions, for `corro definitions`, which prints a configuration.
 //
 // Later definitions of a symbol replace earlier ones, deleted ones are left out. Ids count from 1 in the order in which

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file of recorded order flow, unpacked piece by piece: plain, gzip or zstd, recognised by the first bytes.
 //
 // Limits: recorded_file_options. Memory is two pieces and the unpacker's window (at most 128 MiB for zstd), whatever

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The small recorded market of tools/make_recorded_fixtures.py, which is the same in every format: the readers must
 // give the same events.
 #include <gtest/gtest.h>

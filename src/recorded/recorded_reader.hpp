@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records of a recorded file, one after the other: a decoder over a file that may be packed.
 //
 //     auto reader = recorded_reader<dbn::decoder>::open("esh4.mbo.dbn.zst");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unpacking as a step: some bytes in, some bytes out.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules that an operator adds for an account: limits, its firm, and kill switches.
 //
 // Most accounts have no rules. One byte per account marks whether there is anything to check; the rules themselves are

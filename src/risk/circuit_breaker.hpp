@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The circuit breaker of a book: trips when the price of its trades moves too far within a window of time.
 //
 // A window begins with a trade, at the price of the trade before it. It compares only the last trade of a command, the

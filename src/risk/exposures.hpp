@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The largest positions that the open orders of limited accounts could lead to.
 //
 // Only orders of accounts with limits are counted; other orders cost nothing. The caller records which orders are

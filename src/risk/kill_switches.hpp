@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kill switches of accounts, of firms, and of single sessions of an account.
 //
 // Units: accounts and firms by number.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks orders against the limits of their accounts: size, notional value, open orders, position.
 //
 // The position limit counts the worst case: the position plus all open orders of that side, those of strategies too.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signed positions per account and instrument, and the open interest that they add up to.
 //
 // A pair gets its slot when its first order enters, before anything trades; from then on a fill finds both positions

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dynamic price band: how far from the last trade an order may be priced.
 //
 // Units: ticks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "risk/price_band.hpp"
 
 #include <gtest/gtest.h>

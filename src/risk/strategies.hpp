@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The strategies among the books, their legs, the strategies that a book is a leg of, and the prices of the legs
 // in a trade of a strategy. A trade of a strategy changes the positions in its legs; a strategy has no position.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Throttles: how many requests a session may send in a window of time.
 //
 // The times of the commands determine the windows, so that a replay decides alike. Above the first threshold new

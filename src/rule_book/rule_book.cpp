@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "rule_book/rule_book.hpp"
 
 #include <istream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads and plays the scenarios of the rule book: text that a person can read.
 //
 // A file has a title, then three parts. `given` and `when` have one command per line, `then` has the events of `when`

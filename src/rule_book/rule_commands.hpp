@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the commands of a scenario from its lines.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The instruments of a scenario, from the lines before its first command.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names in a scenario: of orders with their ids, and of the sides of quotes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scenarios of the rule book, compiled in: src/rule_book/scenarios, a folder per topic.
 #pragma once
 

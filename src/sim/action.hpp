@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Something to be done later: a function object without arguments that is called at most once.
 //
 // Threads: a value.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which contexts of a world have something to do now, and when the others will.
 //
 // A turn takes the listed members in the order in which they joined. A member that is listed during a turn is taken in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel of a simulated host, as one context of one process sees it.
 //
 // Threads: one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connecting by name: when each attempt begins, which one wins, and what is left. In virtual time.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A connection of two stream sockets: the handshake, the bytes under way in either direction, and its end.
 //
 // Simulated: the handshake, refusal, a full queue of the acceptor (the request is sent again, after 1 s, 2 s, and so

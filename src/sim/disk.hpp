@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The disk of a simulated machine: files and names that survive processes, and of which a power cut takes a part.
 //
 //     sim::disk disk;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a simulated disk does wrong, and when: at the N-th call, or at random from a seed.
 //
 // Two sets of knobs. The first counts all calls, and is for tests that break a program at each of its calls. The second

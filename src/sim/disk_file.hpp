@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An open file of a simulated disk (sim/disk_view.hpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated disk against the one of this machine: random programs of calls on both, the same outcomes.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the ends of processes and of the power leave on a simulated disk.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long calls on a simulated disk take, what ends in the midst of them, and how they fail.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long the calls on a simulated disk take.
 //
 // Units:   nanoseconds of the time of the context that calls.

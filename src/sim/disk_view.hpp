@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A simulated disk as one process sees it, and what all views of a disk share.
 //
 // A call takes its time (sim/disk_timing.hpp), may go wrong (sim/disk_faults.hpp), and changes names or bytes at an

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What will happen in a world, ordered by time and then by the order in which it was planned.
 //
 // Units:   nanoseconds of the world's time.

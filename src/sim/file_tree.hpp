@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names of a simulated disk: what its readers see, and what a power cut leaves.
 //
 // Names change at once for readers: files and directories that are made, renamed, removed. A change is durable after a

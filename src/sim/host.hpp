@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A simulated host: addresses, a disk, clocks, and the processes that run on it.
 //
 //     sim::host& exchange = world.add_host("exchange", {*io::endpoint::parse("10.0.0.1:0")});

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The clocks of a simulated host: the steady one, which may run fast or slow, and the time of day, which may be set.
 //
 // Units:   nanoseconds; rates in parts per billion.

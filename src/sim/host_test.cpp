@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Simulated hosts: processes that are killed, power cuts, pauses, clocks, and descriptors that run out.
 
 #include "sim/host.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random programs of calls on two connected sockets, on the machine's kernel and in a simulated world: the same
 // outcomes.
 

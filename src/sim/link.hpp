@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The way from one simulated host to another: how long it takes, how much it carries, and what it does wrong.
 //
 // Units:   std::chrono durations, bytes per second, probabilities from 0 to 1.

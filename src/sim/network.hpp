@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The network of a world: which host has which address, and the links between hosts.
 //
 // Hosts reach each other by their addresses, and themselves by 127.0.0.0/8 and [::1] as well. Datagrams may be lost,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated network between two hosts: times, limits, and what it does wrong.
 
 #include "sim/network.hpp"

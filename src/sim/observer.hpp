@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hears what happens to the hosts and processes of a world; a trace is one.
 //
 // Threads: one.

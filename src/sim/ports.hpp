@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which socket of a host is bound to which address.
 //
 // Threads: one.

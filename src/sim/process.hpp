@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A process on a simulated host: the platform of its contexts.
 //
 // A process ends when it is killed, or when its host loses its power. The objects of the program cannot vanish in the

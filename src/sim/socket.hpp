@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A socket of a simulated process: what the kernel of its host knows of it.
 //
 // Statuses are errno numbers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes of a file with holes: only the pages that were written take memory, the rest reads as zeros.
 //
 // Units:   bytes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes of one file of a simulated disk: what its readers see, and what a power cut leaves.
 //
 // A write changes the bytes at once, as in the page cache of a kernel. For each sector that changed since it was

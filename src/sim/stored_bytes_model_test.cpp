@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes of a file against a model that keeps whole copies of them.
 #include <gtest/gtest.h>
 

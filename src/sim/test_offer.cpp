@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Linked into a test program: all its typed tests run in a world in memory, except those that need another machine.
 #include <array>
 #include <string>

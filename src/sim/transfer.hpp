@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a simulated kernel does for the operations of one socket, with what has arrived there.
 //
 // Each function returns true when the operation is complete, false when it has to wait. Statuses are errno numbers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a world with two hosts, a process and a context on each, and connections between them.
 #pragma once
 

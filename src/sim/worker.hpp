@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A worker of a simulated process: a context that is stepped with the others, without a thread.
 //
 // Threads: one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A simulated world: hosts, the network between them and virtual time, in one thread, from one seed.
 //
 //     sim::world world(seed);

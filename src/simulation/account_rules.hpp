@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What accounts and sessions may do, by the commands of a journal and the private events that each has caused.
 //
 // Orders and positions are followed by the events alone. Checked after each command: S2, that a cancel on disconnect

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of accounts find what breaks them: each test is a venue that did.
 
 #include "simulation/account_rules.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The clients of a simulated run, on hosts of their own: traders by both protocols, an operator, and subscribers of the
 // feeds.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the clients of a simulated run have in common: how they judge errors and measure silence.
 //
 // Threads: any.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What goes wrong with the disk of a simulated facility, and what its operator repairs.
 //
 // Threads: one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can go wrong in a simulated run: kinds of faults, and one fault of a plan.
 //
 // Units:   std::chrono durations of virtual time, from the beginning of the run.

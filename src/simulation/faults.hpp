@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the faults of a plan happen in a simulated world, and ends them.
 //
 // Threads: one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the checkers of a run have found: the first violation, with the promise that it breaks.
 //
 // Threads: one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of what FIX clients have sent and received against what the venue has written into its journals.
 //
 // Threads: one.

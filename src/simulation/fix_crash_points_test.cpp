@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A venue that ends at every single disk call while two FIX clients trade by a script: the process is killed, or its
 // host loses power. Whatever the moment, each client is told exactly what it is told without a
 // crash, once, and under numbers that stay.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FIX sessions of a venue that is killed, loses its power and its connections: what a client has seen keeps its number,
 // and nothing is lost or said twice.
 

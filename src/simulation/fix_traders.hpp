@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The FIX clients of a simulated run. Each has a session that outlives its connections, and reconnects by itself.
 //
 // They are checkers at the same time, as the traders of Corro Binary are (traders.hpp): a client has the content of

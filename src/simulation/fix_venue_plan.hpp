@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a venue that two FIX clients trade with, without faults of its own.
 //
 // Threads: any; pure functions.

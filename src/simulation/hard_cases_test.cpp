@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hard cases for a venue, each in a small world of its own.
 
 #include <gtest/gtest.h>

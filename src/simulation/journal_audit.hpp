@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of what a venue has written into its journals against what its clients have sent and received.
 //
 // Threads: one.

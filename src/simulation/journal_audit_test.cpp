@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The audit of journals finds what does not fit: each test changes one thing of a history that is right.
 
 #include "simulation/journal_audit.hpp"

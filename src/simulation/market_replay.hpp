@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Executes a journal again, in a facility of its own, for checks of what the venue has done.
 //
 // Checked after each command: the rules of accounts (account_rules.hpp). At the end: C2, that the facility has the

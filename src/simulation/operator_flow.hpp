@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the venue's operator does while others trade: kill switches, limits, phases and new instruments.
 //
 // Threads: one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one trader asks of the venue, and what it has learned of its requests and orders.
 //
 // It draws orders of many kinds, amends, cancels and queries, and takes the answers. What contradicts an earlier answer

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a simulated run does: a venue, its clients, and the faults, drawn from a seed. The venue may be a file's
 // instead.
 //

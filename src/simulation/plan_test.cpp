@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans: what a seed draws, and what faults concern.
 
 #include "simulation/plan.hpp"

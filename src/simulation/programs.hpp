@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The programs of a simulated venue, on the objects that `corro serve` runs.
 //
 // Threads: one context each.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One simulated run: a venue and its clients in a world of their own, under the faults of a plan, with checkers.
 //
 // Two phases. In the first, everything may fail, and what is observed must be safe at every moment. Then the faults

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Simulated runs of a whole venue under faults.
 
 #include "simulation/run.hpp"

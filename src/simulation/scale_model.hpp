@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a plan of a venue that is larger than this machine: a queueing model of its stages on the event queue of a
 // simulated world. No object of the product runs here; each message is an event, and each stage takes the time that
 // was measured for it elsewhere.

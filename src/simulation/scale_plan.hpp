@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A venue that is larger than this machine, as numbers: how many hosts of each kind, what each message costs there,
 // and the links between them. `scale_model` runs it.
 //

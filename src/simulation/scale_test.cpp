@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The queueing model of large venues, against what is known about queues.
 
 #include <gtest/gtest.h>

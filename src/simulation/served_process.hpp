@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A process of the simulated venue, on its host: started, killed, left without power, and started again.
 //
 // What was killed goes on as a ghost (sim/process.hpp): it is closed, and destroyed when it has come to its end.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shape of a simulated run: the processes of the venue, its hosts, and those of the clients.
 //
 // Threads: values.

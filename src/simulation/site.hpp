@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The venue of a simulated run: its hosts and its processes, and the operator who starts them again.
 //
 // A process that was killed is started again later, and so is one that a failing disk has ended. A process that ends

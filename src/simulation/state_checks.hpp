@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of a venue's state while it is at rest: what its clients know must agree with it.
 //
 // Threads: one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A subscriber of a simulated venue's feed.
 //
 // It is a checker at the same time: a gap in the feed, or a message that contradicts a book, is a violation.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C4: venue time neither stands still nor jumps while a process runs, whatever happens to its clocks.
 //
 // Threads: one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run as a timeline, in the JSON format of Chrome's trace events, which Perfetto (ui.perfetto.dev) shows.
 //
 //     simulation::timeline made(plan);

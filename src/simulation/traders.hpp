@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The traders of a simulated run, each with a session that outlives its connections.
 //
 // They are checkers at the same time. A trader knows which requests were answered, and how; what contradicts that later

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // F4: a venue that a former version left is upgraded while its clients have orders and unread answers in it.
 //
 // A golden folder, tests/golden/files/NAME.vN, has what a venue of that version had on its disk when it was killed, its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The configurations of the processes of a simulated venue.
 //
 // Threads: values.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The venue of a simulated run, as an operator's configuration file describes it.
 //
 // A run takes everything from the file that decides how the venue trades and what it keeps. Addresses and the journal's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs of the venue that a configuration file describes.
 
 #include "simulation/venue_file.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The event log: the events and log records of all components, for people and tools, written by a thread of its own.
 //
 // A producer copies an event into a ring: it takes no lock, wakes no thread and never waits. When the ring is full the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The writer's processor time for a line of the event log.
 //
 //     corro_event_log_bench [--smoke] [--commands N]

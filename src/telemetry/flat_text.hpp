@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers and prepared words, written into a flat buffer.
 //
 // Not part of the log's interface. Nothing here checks the end of the buffer: the caller ensures the space. A word

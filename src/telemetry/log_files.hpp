@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One series of log files: a new file begins when the current one is large, and the oldest one is removed.
 //
 // Not part of the log's interface. `BASE.N.SUFFIX`, with N from 1, continuing after the existing files.

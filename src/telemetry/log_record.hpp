@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Log records: what components report beside the events that they handle, such as logons, evictions and failures.
 //
 // Units: nanoseconds since the epoch.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Metrics: the Prometheus text format, and its HTTP server.
 //
 // Nothing is registered or counted here: the components have plain counters, and their owner writes a page from

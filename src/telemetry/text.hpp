@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of the event log: a line of CSV per event, a JSON object per log record.
 //
 // Not part of the log's interface. The columns are in docs/spec/event_log.md.

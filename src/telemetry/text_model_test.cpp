@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The log's lines against a naive version that appends column by column.
 //
 // Random kinds, sides, flags, reasons, payloads. CORRO_SEED repeats a run.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A growing buffer of bytes with a limit; new space is not cleared.
 //
 // Limits:  given with each growth. `capacity` is the allocated memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A WebSocket as a stream of bytes: the contents of its binary messages, one behind the other.
 //
 // The boundaries of messages have no meaning. One write sends one message. A text message is refused. Satisfies

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A WebSocket connection: messages in, messages out, until one side closes.
 //
 //     auto opened = co_await websocket::accept(on, options);            // in a handler of an http::server

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compressing and inflating messages with zlib.
 //
 // Limits:  an inflated message ends at the given size.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // With any input the inflater ends within its limit, and cuts change nothing. Compression is lossless. The answer to
 // any offered extension is one that its sender accepts.
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the library was built with zlib. Without it, compression is neither offered nor accepted.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In place of deflate.cpp where the library is built without zlib: no connection agrees to compression, so nothing
 // compresses or inflates.
 #include "base/assert.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors of WebSocket connections, and their close codes.
 //
 // Threads: any.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // permessage-deflate: offers and answers.
 //
 // Threads: any; pure functions.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames: their headers, and the mask over a client's payload.
 //
 // Layout:  RFC 6455 section 5.2: FIN, three reserved bits, opcode; mask bit, length in 7, 16 or 64 bits; key; payload.

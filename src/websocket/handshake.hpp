@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The opening handshake as text: keys, versions, origins, subprotocols.
 //
 // Threads: any; pure functions.

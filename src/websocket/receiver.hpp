@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns the received bytes of a WebSocket connection into messages: frames, fragments, compression, UTF-8, the
 // receiving side of RFC 6455.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SHA-1 (FIPS 180-4, section 6.1), for the handshake alone: there it proves that the server has read the request, and
 // protects nothing. It needs no library, so that WebSockets work where the library was built without TLS.
 //

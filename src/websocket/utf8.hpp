@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // UTF-8, checked while it arrives: an error at the first byte that cannot be in a valid text.
 //
 // Threads: any; a value.

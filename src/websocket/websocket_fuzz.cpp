@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // With any frames, at either end, compressed or not, the receiver ends, stays within its limits, and finds the same
 // messages however the stream is cut; a second, slower check confirms that text is valid UTF-8.
 #include <algorithm>

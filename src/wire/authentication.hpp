@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Challenge and response at logon: a client proves that it has an account's key without sending it, and a recorded
 // logon cannot be replayed.
 //

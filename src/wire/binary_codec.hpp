@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Corro Binary protocol between bytes and the domain: frames in a received buffer, requests, events, definitions.
 //
 // A server reads `next_frame`, dispatches session messages to their views (wire/generated/corro_binary.hpp) after

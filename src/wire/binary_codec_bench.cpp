@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the codec's time per message: the ten derived messages of one fill, and each request.
 //
 //   corro_wire_bench [MESSAGES]     default 20,000,000

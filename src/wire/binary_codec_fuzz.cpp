@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes any bytes as a stream of Corro Binary messages. The codec reads nothing beyond the input and fails no
 // assertion. A decoded message encodes to a message that decodes to the same.
 //

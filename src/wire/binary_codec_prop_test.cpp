@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that every encoded message decodes to the same message.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes derived messages to events, and definitions to instruments. See wire/binary_codec.hpp.
 
 #include <limits>

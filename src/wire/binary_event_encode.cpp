@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Encodes events as derived messages, and instruments as their definitions. See wire/binary_codec.hpp.
 
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The errors in received bytes, as one error category for all codecs of this layer.
 //
 // A code names the kind of fault; codecs of long input report the position as well.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fields of binary messages: how integers, enumerations, strong types, byte arrays and symbols are stored in a
 // buffer.
 //

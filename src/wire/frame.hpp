@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A frame: one message of the Corro Binary protocol in a received buffer. Its header has been read, its block not
 // yet.
 //

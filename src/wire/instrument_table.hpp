@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The instruments that a codec converts prices and quantities for, by id.
 //
 // Limits: domain::instruments_max. Threads: define, then share; finding does not write.

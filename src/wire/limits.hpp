@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits of the wire formats: how much one side buffers for the other.
 #pragma once
 

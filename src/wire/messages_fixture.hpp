@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random commands and events for tests: valid ones, so that they survive encoding and decoding.
 //
 // For tests only.

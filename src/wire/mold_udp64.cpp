@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "wire/mold_udp64.hpp"
 
 #include <algorithm>

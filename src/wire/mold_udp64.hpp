@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MoldUDP64 framing: a sequenced stream of messages in datagrams, and the request for those that were lost.
 //
 // Layout (big-endian):

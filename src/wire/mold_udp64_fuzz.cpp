@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes any bytes as a datagram of either side. The decoder ends and stays inside the bytes. What it accepts can be
 // encoded again.
 #include "wire/mold_udp64.hpp"

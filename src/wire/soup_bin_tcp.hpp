@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SoupBinTCP framing: a sequenced stream of messages from a server to a client over one TCP connection.
 //
 // Layout, all packets (big-endian):

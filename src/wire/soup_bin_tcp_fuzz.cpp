@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes any bytes as a stream of either side. The decoder ends, stays inside the bytes, and finds the same packets
 // wherever the stream is cut. What it accepts can be encoded again.
 #include "wire/soup_bin_tcp.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "wire/soup_bin_tcp.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lambda's captures are destroyed with the lambda, and its coroutine may outlive it.
 #include "io/task/task.hpp"
 

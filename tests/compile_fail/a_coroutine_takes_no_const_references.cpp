@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A const T& may refer to a temporary that is destroyed before the coroutine runs.
 #include <string>
 #include <vector>

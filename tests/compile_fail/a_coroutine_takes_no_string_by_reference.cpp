@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same for the first parameter, where its type cannot be that of a member function's object.
 #include <string>
 

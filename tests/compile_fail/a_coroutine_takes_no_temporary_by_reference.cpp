@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A T&& refers to a temporary, or to an object that the caller is about to give up.
 #include <string>
 

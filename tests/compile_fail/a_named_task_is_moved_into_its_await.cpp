@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A task can be awaited once, so a named task must be moved into its await.
 #include <utility>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An account and an instrument are both 32-bit numbers; comparing them is always a mistake.
 #include "domain/types.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A number becomes an identifier only by an explicit conversion.
 #include "domain/types.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prices and quantities are both counts; their sum means nothing.
 #include "domain/types.hpp"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The Python scripts of docs/howto/connect_by_fix.md, run as they are printed.
 
 usage: connect_by_fix_test.py CORRO SOURCE_FOLDER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Data dictionaries in QuickFIX's format, with the messages that the venue sends and what each version allows in them.
 
 Source: FIX 4.2, FIX 4.4, FIX 5.0 SP2 (volumes 3, 4 and 6), FIXT 1.1. Of fields with values, those of each version.

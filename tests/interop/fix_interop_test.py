@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Order entry by FIX with a client by QuickFIX, whose process or whose venue is killed in the middle; market data by FIX.
 
 usage: fix_interop_test.py CORRO SOURCE_FOLDER CLIENT

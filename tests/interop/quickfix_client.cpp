@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client by QuickFIX that plays a plan: it sends the plan's requests in order and writes down every message that its
 // application receives. After it was killed, the same call continues where its log ends, on the same message store.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An outside project that uses the bridge to Asio: one loop for Asio's handlers and Corro's tasks, and a task that
 // awaits an Asio operation.
 #include <boost/asio/io_context.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An outside project's venue and trader in one process: they log on, exchange an order and a report, and log out.
 #include <chrono>
 #include <cstdio>

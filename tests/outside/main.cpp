@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An outside project that uses the installed library: messages over TCP, with a timeout, on each backend.
 #include <array>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A user's web program: a server that echoes WebSocket messages, and its client, in one process.
 #include <chrono>
 #include <cstdio>

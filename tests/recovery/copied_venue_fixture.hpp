@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a venue of one facility or of two to four partitions that is copied while it runs, and clients that
 // remember their answers.
 #pragma once

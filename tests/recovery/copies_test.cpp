@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // D10: copies a venue's journals repeatedly while it runs. Every copy starts, and repeats all answers that the venue
 // had sent before the copy began, under the same numbers.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kills the venue (kill -9) repeatedly at random moments under load. Nothing acknowledged is lost, nothing happens
 // twice, sessions keep their numbers, and the feed has no gap (D1, D7, O1).
 //

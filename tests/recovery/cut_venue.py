@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests on a disk whose power fails share: `corro serve` on it, `corro load`, whose clients keep count, and the skip where no
 file system can be mounted.
 

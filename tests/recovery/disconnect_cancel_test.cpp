@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cancel on disconnect survives any crash of the venue. After the next start the venue executes it when the grace
 // period is over and the session has not reconnected.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several gateways of one facility: their commands have one order, and each gets the answers of its own sessions. A
 // gateway that is killed under load disturbs no other. Every request is answered once or was never accepted (D1, S2).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a disk of a forked process. The test switches its hanging on and off.
 #pragma once
 

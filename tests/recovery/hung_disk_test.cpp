@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // O3: a disk that does not respond: the reports, the ends of sessions, and the recovery when it responds
 // again.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A journal that fails or has no space, seen from outside: the reports, what still works, and what ends.
 
 #include <arpa/inet.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """D9: any number of kills of a venue under load, and then a power cut, lose nothing that was acknowledged.
 
 After a kill the disk still has what was written and not synced, and the next start builds on it; the cut then takes it or tears it.

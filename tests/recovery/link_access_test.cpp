@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Access to the link between a facility and its gateways (S9, S8). Both ends need the link's secret. A gateway can act
 // only for its own sessions, with the rights that the facility has for them.
 

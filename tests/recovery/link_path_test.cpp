@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The path of a link stays with the running facility. A second facility with the same path changes nothing.
 
 #include <gtest/gtest.h>

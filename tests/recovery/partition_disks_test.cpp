@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // D9: the disk of one of several partitions fails. All answers that were sent stay valid under their numbers.
 //
 // The venue is a separate process. A file of one partition's journal fails at a call that the seed chooses. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Snapshots of a running venue of two partitions: they give the same state as all commands, and the venue removes files
 // that no kept snapshot needs.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kills a venue of two partitions (kill -9) repeatedly under load (D1). Nothing acknowledged is lost, nothing happens
 // twice, no request stays in doubt, and every session keeps its one sequence of answers.
 //

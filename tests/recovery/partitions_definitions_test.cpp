@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An operator defines instruments while a divided venue runs: each belongs to the partition of the one that it is like,
 // and ids and names are unique in the venue.
 

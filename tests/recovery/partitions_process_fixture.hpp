@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a venue of up to four partitions in a separate process.
 #pragma once
 

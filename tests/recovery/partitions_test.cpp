@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A venue of two partitions: one session trades in both and sees one venue.
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """D2: what a venue has acknowledged survives a power cut, on a file system that keeps what was synced and tears the rest.
 
 usage: power_cut_test.py CORRO SOURCE_FOLDER      CORRO_CUTS says how often the power fails, CORRO_SEED where the dice begin

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a role of the venue in a separate process, which the test can kill at any moment.
 //
 // The process is a fork of the test, which therefore must not run threads. It serves until its parent closes the wire

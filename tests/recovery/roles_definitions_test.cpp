@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Defines an instrument in a venue of several processes. Kills each of them; after its restart it has the instrument.
 
 #include <gtest/gtest.h>

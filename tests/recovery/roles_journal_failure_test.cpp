@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // O3 with facility, gateway and distributor in separate processes: the facility's journal fails.
 
 #include <gtest/gtest.h>

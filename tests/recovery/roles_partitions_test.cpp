@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A divided venue in processes of its own: facility, gateway and distributor, of which facility and gateway are killed
 // repeatedly under load (D1, S2). Nothing acknowledged is lost, nothing happens twice, no request stays in doubt, and
 // every session keeps its one sequence of answers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facility, gateway and distributor in separate processes, each killed repeatedly under load. Every request is answered
 // once or was never accepted, sessions keep their numbers, and books agree (D1, S2).
 

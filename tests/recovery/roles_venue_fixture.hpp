@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: facility, gateways and distributor of one venue, each in its own process.
 #pragma once
 

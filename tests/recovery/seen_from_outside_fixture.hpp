@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: reads the pages and the log of a venue from outside.
 #pragma once
 

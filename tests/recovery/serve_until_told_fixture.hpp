@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a forked process serves until its parent closes the wire between them; the parent waits for its end.
 #pragma once
 

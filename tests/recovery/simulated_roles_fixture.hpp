@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a venue in processes of a simulated host, which the test kills at any moment of virtual time.
 #pragma once
 

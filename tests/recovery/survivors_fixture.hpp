@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: traders and a subscriber that survive the venue's crashes, and their state.
 //
 // A crash of a venue of partitions may lose requests, which the venue then reports as lost; one of a single facility

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A file system whose power can fail, mounted through FUSE: what was not synced is then there or not, sector by sector.
 
 Speaks the kernel's protocol (include/uapi/linux/fuse.h) on /dev/fuse, so that it needs no library. Files are in memory. Of each the

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The command `corro replay` as a person uses it: exit codes, messages about bad input, and the JSON summary.
 
 usage: replay_command_test.py CORRO SOURCE_DIR

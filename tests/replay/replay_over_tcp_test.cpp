@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays through a real exchange: gateway, facility and feed over TCP, on one context with the client.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A drop copy of a named group of accounts: it gets the messages of the members only, and cannot trade.
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Accounts, limits and keys that change while a venue runs: by SIGHUP, in one process, in partitions and in roles; and what
 a start finds after a kill, with the file of before and with that of after.
 

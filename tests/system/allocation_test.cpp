@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // No allocation per message: counts calls of operator new while clients of the same process send requests and get
 // answers and market data.
 

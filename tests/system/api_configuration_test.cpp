@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table [api] of a configuration.
 
 #include <gtest/gtest.h>

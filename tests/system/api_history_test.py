@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The dashboard's files and the history of the API, from the program: what HTTP returns is what `corro book` and `corro export` print.
 
 usage: api_history_test.py CORRO SOURCE_FOLDER

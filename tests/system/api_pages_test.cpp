@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The binary market channel and the pages of the API, beside a venue in a world in memory.
 
 #include <gtest/gtest.h>

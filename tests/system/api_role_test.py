@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The API as a process of its own is killed and comes back: the venue and its other clients do not notice, bots find their orders again, a page goes on
 with a snapshot, and the past is there from another process's journal.
 

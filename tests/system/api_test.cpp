@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The API beside a venue in a world in memory: virtual time, a network in memory. Clients by WebSocket have the venue's
 // books, whatever happens to the connections; clients that break a rule or do not read are disconnected.
 

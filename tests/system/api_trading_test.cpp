@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trading by the API, beside a venue in a world in memory: authentication, orders, their states and trades, what is
 // cancelled with a connection, and what is left after restarts of the API and of the venue.
 

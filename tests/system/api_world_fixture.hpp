@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a venue and its API in a world in memory, and clients of the API by WebSocket.
 #pragma once
 

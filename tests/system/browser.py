@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A browser without a window: Debian's Chromium through its chromedriver, by the WebDriver protocol."""
 
 import base64

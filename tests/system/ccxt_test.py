@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """ccxt, a library for bots that speaks the API of Deribit, against the demonstration: only its address is changed. Skipped where it is not installed.
 
 usage: ccxt_test.py CORRO SOURCE_FOLDER

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trades by hand: `corro client` on a terminal that a script types at, and with commands from a pipe.
 
 usage: client_test.py CORRO SOURCE_FOLDER

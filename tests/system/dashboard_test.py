@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The dashboard in a real browser, against a venue: every panel shows what the API says.
 
 usage: dashboard_test.py CORRO SOURCE_FOLDER

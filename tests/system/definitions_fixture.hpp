@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: an operator and a trader of a venue in which instruments are defined while it runs.
 #pragma once
 

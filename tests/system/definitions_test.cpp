@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An operator defines an instrument while the exchange runs: sessions, feed, snapshots and later runs have it.
 
 #include <gtest/gtest.h>

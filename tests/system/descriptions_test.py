@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The manual page and the completions of shells are made of the command line's own description: they have all of it.
 
 usage: descriptions_test.py CORRO SOURCE_FOLDER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A separate distributor publishes the same feed under the same numbers.
 
 #include <gtest/gtest.h>

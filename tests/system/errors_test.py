@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every wrong use of the program in the table below ends with this exit status and exactly this message.
 
 usage: errors_test.py CORRO SOURCE_FOLDER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a whole exchange on one context, with sessions and feed subscribers beside it.
 #pragma once
 

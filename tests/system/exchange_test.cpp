@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The whole exchange in one process: the view of traders and subscribers, and the end of the exchange.
 
 #include <gtest/gtest.h>

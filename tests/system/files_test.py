@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """S9: access rights of the files with keys, and of those that the venue writes.
 
 usage: files_test.py CORRO SOURCE_FOLDER

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`corro client --fix` and `corro load --fix` at a running venue: trading, lost connections, restarts of both.
 
 usage: fix_client_test.py CORRO SOURCE_FOLDER

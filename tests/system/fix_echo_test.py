@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`corro-fix-echo` answers scripts as QuickFIX does: the folder fix_echo, played over TCP against the running program.
 
 usage: fix_echo_test.py CORRO_FIX_ECHO SOURCE_FOLDER

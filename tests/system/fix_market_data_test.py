@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Market data by FIX at a running venue, in one thread, in two, and from a distributor: the book of a client that applies
 W and X is the one that orders have made.
 

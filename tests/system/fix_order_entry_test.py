@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Order entry by FIX at a running venue: requests and reports, what a Logon must prove, and numbers over kill -9.
 
 usage: fix_order_entry_test.py CORRO SOURCE_FOLDER

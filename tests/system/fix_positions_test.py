@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Positions by FIX at a running venue: in one process, in roles, in partitions, and after kill -9.
 
 usage: fix_positions_test.py CORRO SOURCE_FOLDER

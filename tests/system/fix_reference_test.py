@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Questions about instruments by FIX at a running venue: lists, definitions and phases, in each composition.
 
 usage: fix_reference_test.py CORRO SOURCE_FOLDER [SANITIZERS]

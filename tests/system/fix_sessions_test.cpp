@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sessions over connections: an acceptor and initiators, on simulated hosts whose links and processes fail.
 #include <gtest/gtest.h>
 

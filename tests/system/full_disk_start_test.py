@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """D5: a venue that was killed starts on a full disk, refuses orders while it is full, and continues by itself.
 
 usage: full_disk_start_test.py CORRO SOURCE_FOLDER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: checks that the venue's own sequence explains the histories of concurrent clients (C3).
 //
 // The input is the clients' histories (the times of each request and its complete answer, and all received messages)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Asks `corro` about the past of a journal: books at moments, files of what happened, and the errors.
 
 usage: history_test.py CORRO SOURCE_FOLDER

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """D10: `corro journal backup` copies the journals of a running venue, and its output.
 
 usage: journal_backup_test.py CORRO SOURCE_FOLDER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // N1: a receiver of the UDP lines rebuilds the venue's exact books, or marks them as stale, although the network loses,
 // repeats and reorders packets.
 

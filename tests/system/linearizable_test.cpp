@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C3: the histories of concurrent clients are linearizable in the order of the venue's own sequence.
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """N4: ten thousand sessions at one venue, the clients in a process of their own, and what each costs the venue.
 
 usage: many_sessions_test.py CORRO SOURCE_FOLDER [SANITIZERS]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A venue in a world in memory makes no system call while it serves. A kernel filter ends the process on a system
 // call.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole venue and its clients in one thread, on a world in memory: virtual time, a network in memory, no kernel.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // N6: no account exceeds the limit of open orders, in every composition of the venue.
 
 #include <gtest/gtest.h>

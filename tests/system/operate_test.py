@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Rehearses the operator's page, docs/howto/operate.md: start, watch, back up, restore, upgrade, roll back, retention.
 
 usage: operate_test.py CORRO SOURCE_FOLDER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Admin requests to a running venue, in every composition.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // client::order_entry against a running venue: orders in words, their answers, positions with a sign.
 
 #include "client/order_entry.hpp"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """O2: overload is shed, not queued: at multiples of what a venue is rated for, requests are refused by name, nothing is lost, its
 memory does not grow, and afterwards it is as before.
 

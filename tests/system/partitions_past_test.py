@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Looks at a venue of two partitions in which instruments were defined while it ran: its feeds, books at moments, exports.
 
 usage: partitions_past_test.py CORRO SOURCE_FOLDER

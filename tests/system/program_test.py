@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the program `corro` as a person would: an exchange, clients against it, views of it, and its errors.
 
 usage: program_test.py CORRO SOURCE_FOLDER

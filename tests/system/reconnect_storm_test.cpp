@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A thousand sessions lose their connections at the same moment and reconnect at once, while others trade.
 #include <gtest/gtest.h>
 

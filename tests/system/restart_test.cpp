@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An exchange ends and starts again on its journal: the same books, the same numbers, nothing lost.
 
 #include <gtest/gtest.h>

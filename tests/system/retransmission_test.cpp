@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests for lost packets from outside the local network, in a private network of this test.
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs facility, gateway and distributor as three processes, with the commands that the howto prints, and kills each.
 
 usage: roles_test.py CORRO SOURCE_FOLDER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tests of the program share: `corro` run to its end, and an exchange on free ports.
 
 Expects the arguments CORRO SOURCE_FOLDER.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What docs/howto/sandbox.md describes: `corro proxy` between clients and a venue, a clock of one's choice, and accounts that come
 while the venue runs.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A session day ends while a venue runs or is down: inline, split, with several partitions, and with a separate
 // gateway. Checks the client library and the journal. In a world in memory, whose time is virtual and whose wall clock
 // a test sets.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connections break at any point and sessions survive. Every request has one effect and one answer, whatever was in
 // flight when the connection ended.
 #include <gtest/gtest.h>

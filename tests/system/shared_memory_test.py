@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Order entry and the feed of `corro serve` through shared memory, and processes that are killed on either side.
 
 Expects the arguments CORRO SOURCE_FOLDER.

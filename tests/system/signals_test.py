@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """O3: events that must not end a venue: a closed terminal, a closed standard output, an early signal.
 
 usage: signals_test.py CORRO SOURCE_FOLDER

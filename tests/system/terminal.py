@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`corro` in a terminal of its own (tmux), for tests that look at the screen and type."""
 
 import itertools

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What the program shows on terminals: small and large ones, without colours, unknown ones, and ones that change their size.
 
 usage: terminal_test.py CORRO SOURCE_FOLDER

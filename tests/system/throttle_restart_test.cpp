@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The throttle's counts survive a restart, from a snapshot and from the journal alone. Clients learn the limit.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A venue whose journal fills its segments faster than the disk allocates new ones: requests wait, and none is refused.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: the modes of a venue for parameterised tests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The time of a venue whose wall clock changes: at a start, and while it runs. In a world in memory, whose time is
 // virtual and whose wall clock a test sets.
 

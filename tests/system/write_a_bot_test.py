@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The bots of docs/howto/write_a_bot.md, as printed, against the demonstration.
 
 usage: write_a_bot_test.py CORRO SOURCE_FOLDER

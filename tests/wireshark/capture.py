@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes captures of conversations that never happened, over TCP, WebSocket and UDP: raw IPv4 in the classic pcap format."""
 
 import struct

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs tshark with the Corro dissector over a capture and reads back what it shows. Also decodes messages straight from
 the schema, as an opinion to compare with that owes nothing to the dissector's code."""
 

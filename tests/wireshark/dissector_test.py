@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The Wireshark dissector shows what the codec wrote.
 
     dissector_test.py SAMPLES     SAMPLES is the program corro_wire_samples

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A session as it happened: an exchange, clients and a view of it, captured on the loopback interface, read by tshark.
 
 usage: live_capture_test.py CORRO SOURCE_FOLDER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads every example of docs/spec/corro_binary.md with the venue's codec and writes it again: the same bytes must come
 // out. Computes the proof of the page's logon.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes sample messages of the Corro Binary protocol, encoded by the codec, for the fuzzer's corpus and the test of
 // the Wireshark dissector.
 //

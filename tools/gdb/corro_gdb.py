@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tasks of corro::io in gdb.
 
     (gdb) source tools/gdb/corro_gdb.py

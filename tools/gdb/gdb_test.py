@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs examples/waiting_tasks.cpp in gdb, and reads its tasks by tools/gdb/corro_gdb.py.
 
     gdb_test.py PROGRAM

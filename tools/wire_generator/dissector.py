@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the Wireshark dissector: tools/wireshark/corro.lua."""
 
 from .schema import Schema, SchemaError, Type

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One worked example of each message, for the specification: its values, its bytes, and both beside each other.
 
 The values are chosen here and nowhere else; a test reads the bytes from the page with the venue's own codec, and the Python package

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads a FIX SBE 1.0 schema and checks it against SBE and against the stricter rules that schema/corro.xml states.
 
 Every fault is a SchemaError that names the element. What comes out is flat: a message has leaves, each with an offset

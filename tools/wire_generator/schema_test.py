@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The schema reader takes the schema as it is and finds each kind of mistake in it."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the specification page: docs/spec/corro_binary.md, from schema/corro_binary.md.in and the schema."""
 
 import re

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who is logged on: open orders, trades and positions of a key. The secret is never kept; the tokens are kept in memory only.
 
 import { type CallError, type Connection, noConnection } from "./connection";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Black's model of options on a forward price, without interest.
 
 export interface Greeks {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The blotter: open orders with their cancels and changes, own trades, positions with what they have made.
 
 import type { Account, Order } from "./account";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One side of a book: lots by price, and its prices in order.
 
 export class BookSide {

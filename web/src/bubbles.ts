@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trades for the heatmap: those of one price, side and column are one entry, and those of a few columns one bubble.
 
 import { columnsMax } from "./column_store";

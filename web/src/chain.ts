@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of the venue by expiry and strike, with the volatility that their prices imply and its greeks.
 
 import { type Greeks, greeksOf } from "./black";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The past of a book as columns: for each slot of time, how much rested at each price around the middle. A ring of fixed
 // size. Columns have the numbers of their slots, so that what was seen live and what the journal has fit together.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON-RPC over a WebSocket.
 
 import { LastingSocket, socketUrl } from "./lasting_socket";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The few things that every panel does with the page.
 
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The heatmap: time to the right, price upwards, resting size by colour; trades, own orders and changes of phase on top.
 
 import { Bubbles } from "./bubbles";

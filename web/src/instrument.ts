@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What trades. Everywhere in these pages prices are whole ticks and quantities whole lots, so that they compare exactly.
 
 /** A leg of a strategy: what its buyer does. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The heatmap's columns of before the page was opened, from the venue's journal, a minute at a time.
 
 import type { Bubbles } from "./bubbles";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys, one table for what they do and for the help.
 
 import { byId, element } from "./dom";

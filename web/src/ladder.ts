@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ladder: prices with what rests at them. Who is logged on places an order by a click, and cancels it by another.
 
 import type { Account } from "./account";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A WebSocket that comes back when it is lost. One that is silent for too long is lost, too.
 
 const retryFirst = 250;

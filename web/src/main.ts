@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dashboard: one connection, one market, and panels that draw it once per frame.
 
 import "uplot/dist/uPlot.min.css";

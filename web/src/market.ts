@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The market of one instrument: its book, its last trades, its phase. A feed changes it; panels read it once per frame.
 
 import { BookSide } from "./book_side";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps a market by the binary channel: a frame per tick, of 64-bit floating-point numbers (docs/spec/api.md).
 
 import { LastingSocket, socketUrl } from "./lasting_socket";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations: the state of the venue, and what its operators may do to accounts and instruments. The panel is there for a
 // key whose account is an operator's; the venue decides that. Each action asks a second question, and leaves a line.
 

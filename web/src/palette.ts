@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Colours. The heat scale rises in lightness, so it reads without colour vision, too.
 
 export type Theme = "dark" | "light";

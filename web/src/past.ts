@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Time travel: the book after any command of the venue's journal, by a slider or played. The address names the moment.
 
 import { byId, element, setText } from "./dom";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last values of something that is timed.
 
 export class Percentiles {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pixels of a heatmap: a ring as wide as the picture. A new column is one column of pixels written, and the picture
 // is two copies of the ring.
 

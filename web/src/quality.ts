@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Market quality as time series: spread, depth and trades, once a second, with one cursor for all.
 
 import uPlot from "uplot";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands before one's own orders: the book by order of the instrument that is shown, as long as one has orders in it.
 
 import type { Account } from "./account";

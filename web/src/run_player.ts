@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run that was exported: the frames of the binary market channel from files, played at any speed, from any moment.
 
 import { byId, setText } from "./dom";

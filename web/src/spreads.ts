@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Spreads of two legs as a matrix: the leg that a buyer of the spread buys is the row, the other one the column. A place
 // has the best prices of the spread's own book, and those that other books imply; the diagonal has the legs themselves.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The status panel: is the market current, how fast do messages and frames come, how long do answers take.
 
 import type { Connection } from "./connection";

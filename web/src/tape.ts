@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tape: the last trades, newest first, as many as the panel has room for. Its rows stay, and their texts change.
 
 import { element, setClass, setText } from "./dom";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The best prices of all instruments, once a second.
 
 import { type CallError, type Connection, noConnection } from "./connection";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order ticket: every kind of order that the API takes, and the log-on that it needs.
 
 import type { Account } from "./account";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The guided minute of a first visit.
 
 import { byId, setText } from "./dom";

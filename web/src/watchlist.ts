@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The instruments with their best prices; a click shows one in all panels.
 
 import { byId, element, setClass, setText } from "./dom";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands of the trading desk, such as "buy 10 ESZ6 5998.75 ioc": parsing, completion, help.
 //
 // A command is words and numbers in the order that the help shows, in upper or lower case. A line that does not parse

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Completions and help for a typed command.
 
 #include <algorithm>

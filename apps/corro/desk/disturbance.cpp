@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/corro/desk/disturbance.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `corro proxy` does to the connections that pass through it: its commands as data, and the change of an order
 // that makes the venue refuse it.
 //

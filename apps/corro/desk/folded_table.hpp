@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wide tables on a narrow terminal: the columns that do not fit continue below, behind the first column again.
 //
 // Threads: any. Cost: allocates the text.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Edits one line of input, with a cursor and a history.
 //
 // Limits: bytes of printable ASCII; history_max lines are remembered. Threads: none of its own.

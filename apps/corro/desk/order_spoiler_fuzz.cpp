@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passes any bytes on. The first byte chooses the wish. Without a wish nothing changes; with one, the same bytes leave
 // wherever the stream is cut, and at most as many orders change as are wished.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/corro/desk/own_orders.hpp"
 
 #include <algorithm>

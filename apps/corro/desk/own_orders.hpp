@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The desk's own orders, fills and positions, derived from the venue's private messages alone.
 //
 // Messages about orders from before the start count too. After a reconnection the missed messages bring the state up

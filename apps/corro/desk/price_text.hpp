@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prices as people read them.
 //
 // Threads: any. Cost: allocates the text.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why the venue has refused a request, as a sentence with the number that matters.
 //
 // Threads: any. Cost: allocates the text.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words of the desk's commands, for parsing, completion and help. Case does not matter.
 //
 // Not part of the library's interface. Threads: any.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators' commands about accounts: limits, and kill switches, which cancel orders too. See docs/spec/matching.md.
 #pragma once
 

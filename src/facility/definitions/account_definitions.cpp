@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "facility/definitions/account_definitions.hpp"
 
 namespace corro::facility {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Accounts that the configuration adds while the venue runs. See docs/spec/journal.md.
 //
 // The venue itself issues the command. No client waits for an answer, so it causes no event. An invalid one has no

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "facility/definitions/instrument_definitions.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Defines instruments while the venue runs. See docs/spec/definitions.md.
 #pragma once
 

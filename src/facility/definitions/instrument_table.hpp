@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The instruments by book: as they were defined, and with the price ranges that implied matching leaves them.
 //
 // A book's index is the position of its instrument: those of the configuration first, then those that were defined

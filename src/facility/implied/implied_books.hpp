@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Implied prices: the triangles of books, the best implied price of every side of every book, and the books whose
 // implied prices have changed since they were last published.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fill at an implied price, for the messages about it.
 #pragma once
 

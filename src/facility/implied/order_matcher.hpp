@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Enters orders: an order trades in its book and, where other books imply prices, with those too. See
 // docs/spec/implied.md.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The books that a command has changed, of two kinds: books in which an auction collects, whose indicative price may be
 // another now, and books that imply prices in others. Changes of other books are not noted.
 //

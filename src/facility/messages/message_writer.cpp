@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages of rare commands, whose speed does not matter.
 
 #include "facility/messages/message_writer.hpp"

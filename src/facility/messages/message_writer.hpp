@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine's sink inside the facility: turns compact core events into derived messages, in exactly the counts and
 // order of docs/spec/derived_messages.md, and updates records, positions and statistics.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The messages and effects of a fill: in continuous trading, in an auction, and in the legs of a strategy. Files that
 // pass the writer to the engine as its sink include this header, so that the compiler can inline it into the engine's
 // loop over fills.

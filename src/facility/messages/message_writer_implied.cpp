@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The messages and the state changes of an implied fill. See docs/spec/implied.md.
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What has traded: the statistics of each book, the number of trades, and the prices that the running command has
 // traded.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A queue of the open orders that expire: a heap of slots by expire time, the older order first at
 // equal times.
 //

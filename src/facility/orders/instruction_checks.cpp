@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "facility/orders/instruction_checks.hpp"
 
 namespace corro::facility {

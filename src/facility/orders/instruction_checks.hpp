@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether an order's instructions are valid and agree with each other, whatever the market. See docs/spec/matching.md.
 #pragma once
 

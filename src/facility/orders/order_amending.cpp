@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "facility/orders/order_amending.hpp"
 
 #include "facility/limits.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Amends resting orders, orders that wait for their trigger, and the account of an order, by the rules of
 // docs/spec/matching.md.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cancels one order, or many of an account's orders at once. See docs/spec/matching.md.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that new orders, amends and quotes have in common.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The facility's data of each open order beside the engine's, and the look-up of orders by clients' ids.
 //
 // A record has the slot that the engine assigned to the order, and lies in the order's line there. Two sets of names

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks and enters new orders, by the rules of docs/spec/matching.md and docs/spec/phases.md.
 #pragma once
 

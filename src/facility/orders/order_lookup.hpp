@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the order that a command names, and prefetches the orders of coming commands.
 #pragma once
 

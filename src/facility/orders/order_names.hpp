@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds open orders by a number that their owner has given them.
 //
 // Most owners count: their next number is one more than the last. So a number has its place in a ring of all owners'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rejects commands: undoes what a command has taken before it was found invalid, and writes the answer.
 #pragma once
 

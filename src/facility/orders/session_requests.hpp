@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests of a session about its orders: the state of one, of all, the positions of its account, and the reset of
 // request numbers at the start of a day; and the names that its requests have.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "facility/orders/stop_orders.hpp"
 
 #include "facility/messages/message_writer_fills.hpp"

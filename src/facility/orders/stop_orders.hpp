@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Orders that wait for their trigger price, and their entry when it trades. See docs/spec/matching.md.
 //
 // An order that enters may trade and so trigger others, here and by implied fills in other books, and it may break the

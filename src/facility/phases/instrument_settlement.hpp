@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of an instrument: its orders are cancelled and its positions end at a price. See docs/spec/phases.md.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves books from phase to phase, with everything that a change causes at once: the uncross of an auction, the end of
 // the day, halts of a product. See docs/spec/phases.md.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The phase of each book and the data that belongs to it: when it ends, what an auction collects, the prices that a
 // halt keeps from waiting orders, the circuit breaker.
 //

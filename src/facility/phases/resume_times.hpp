@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The times at which phases end by themselves: the earliest one, and its book.
 //
 // A tree of minima over the books: leaf by leaf the time of each book, above them the smaller of two.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When trading changes: phases that an operator sets or that end by themselves, orders that expire, the start of a day.
 // A book that resumes enters the orders whose trigger price has traded meanwhile. See docs/spec/phases.md.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Market protection: the limits of what an account's quotes trade in a window of time, and what happens at a limit. The
 // rules are docs/spec/matching.md.
 #pragma once

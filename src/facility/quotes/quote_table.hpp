@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of quotes and their protection: one place per maker, instrument and side.
 //
 // A place holds the order id of the quote's side. Ids are never used twice, so a place is empty as soon as its order

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Enters quotes, two sides at once; the rules are docs/spec/matching.md.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 64 bytes at a time: where a character stands among them, and their sum; and numbers, eight characters at a time. The
 // one place of the library that depends on the processor's instructions: AVX2 where the build may use it, SSE2 on every
 // other x86-64 processor, which all have it, and otherwise the functions that end in `_plain`. These and those of SSE2

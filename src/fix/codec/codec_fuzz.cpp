@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads any bytes as a stream of FIX messages. Nothing is read beyond the input, every look makes progress, and a sound
 // message is written and read again as the same fields. Values are read as whatever they may be, rules of time zones
 // and signed Logons among them.

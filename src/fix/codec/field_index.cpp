@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fix/codec/field_index.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An index over the fields of one message: tags, and where their values are. Values stay in the frame.
 //
 //     fix::field_index order;

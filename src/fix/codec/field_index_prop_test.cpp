@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The index against a plain loop over the characters, on sound and on hostile messages; and the instructions that the
 // library is compiled for against the plain ones.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tags of four fields at once: the inner loop of field_index. With AVX2 the four are in one register; without it,
 // and in the function that ends in `_plain`, they come one after the other.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames: where a FIX message begins and ends in a stream of bytes.
 //
 // Layout:  8=FIX..|9=length|body|10=checksum|, where | is SOH (0x01). The length counts the bytes of the body. The

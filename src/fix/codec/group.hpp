@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Repeating groups: entries behind a field that counts them.
 //
 // An entry begins with the group's first field. The last entry ends before the first field that is no member. Groups

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes one message: the body first, then in front of it BeginString and BodyLength, and behind it CheckSum.
 //
 //     std::array<char, 4'096> room;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fix/codec/message_writer.hpp"
 
 #include <gtest/gtest.h>

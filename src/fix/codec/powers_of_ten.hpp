@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The powers of ten that fit 64 bits.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tags of the fields that a session reads and writes, and those of fields with data.
 //
 // Source: FIX 5.0 SP2, volume 6 (fields); the FIX session layer.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: messages in words. '|' stands for SOH.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values of fields: numbers, decimals, times. Nothing passes through floating point.
 //
 // Units:   times are nanoseconds since 1970-01-01, UTC.

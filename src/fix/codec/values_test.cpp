@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fix/codec/values.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A data dictionary: the fields, values, messages and repeating groups of one version of FIX, as flat tables.
 //
 // The tables are rows of members. A message type is a row, a repeating group is one, and so are the header and the

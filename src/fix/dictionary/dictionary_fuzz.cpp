@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes are read as a data dictionary: they are one, or the error has words. Of a dictionary, every table is
 // consistent, and a message of it is checked.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a data dictionary from XML, and lays its tables out.
 //
 // pugixml parses. It expands no entities of a document type, and its parser does not recurse. What remains is bounded

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The forms of values that most messages have, eight characters at a time. What they do not know goes to `has_form`.
 //
 // Threads: any; pure functions. Cost: no allocation, no loop for numbers of up to eight characters and for timestamps.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of messages that need no dictionary: what goes into the header, what comes once, what a group counts.
 //
 //     if (const std::optional<fix::message_problem> problem = fix::check_structure(order)) session.reject(*problem,

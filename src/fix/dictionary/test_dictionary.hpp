@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: small data dictionaries in QuickFIX's format, and messages that are checked against them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks messages against data dictionaries: which fields a message has, in which order, and what their values may be.
 //
 // The checks have QuickFIX's order of precedence, so that of several faults the same one is reported:

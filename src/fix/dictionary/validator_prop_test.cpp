@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random messages that are made from a dictionary are sound, and one change makes exactly the problem that it must.
 #include <gtest/gtest.h>
 

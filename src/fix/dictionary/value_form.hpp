@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a value has the form of its field's data type.
 //
 // Threads: any; pure functions. Cost: no allocation; one pass over the value.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of FIX sessions that listens: each connection is one session, found by the names in its Logon.
 //
 // A connection whose Logon names no session, or one that is connected already, is closed. It gets no answer, which

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a program does with the messages of its FIX sessions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One connection of a FIX session: from the first byte until both directions are closed.
 //
 // Three tasks share it: one reads and gives each message to the session, one writes what the session has to send, and

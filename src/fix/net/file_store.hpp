@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers of a session and its messages in a file, which survives the end of the process at any byte.
 //
 // The file is a list of records. What a crash cut off in the middle of a record is dropped at the next start, and with

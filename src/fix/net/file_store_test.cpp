@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fix/net/file_store.hpp"
 
 #include <gtest/gtest.h>

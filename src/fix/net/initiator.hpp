@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of a FIX session that connects: connect, log on, be active, log out, and connect again.
 //
 // The addresses are tried one after the other, with a growing pause; outside of the session's schedule, none is.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers of a session, and what it has sent: what has to outlive a connection.
 //
 // Threads: one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When a session is open: each day, on some days, or from one day of the week to another.
 //
 // Outside of its schedule a session takes no Logon and makes none; at the end of a period it logs out; and at the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: plays scripts of what a peer sends and what a session must answer.
 //
 // A file holds scripts. A script has a line for each step; # begins a comment.

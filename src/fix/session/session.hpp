@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One end of a FIX session, as a function of the messages that come and of the time: what it answers, what it delivers,
 // and when it ends. It does no I/O; `take` gets frames, and what is to be sent stands in `output`.
 //

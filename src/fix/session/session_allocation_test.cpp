@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A separate program, because it replaces the global allocation functions.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A session gets any messages, in any order of its life. It sends sound messages only, delivers numbers in ascending
 // order, and never ends without a reason.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two sessions talk to one another over a connection that breaks anywhere, and whose ends are made again from their
 // stores. Every message of an application arrives at the other once, and in order.
 #include <gtest/gtest.h>

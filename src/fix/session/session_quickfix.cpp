@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the peer's messages do in QuickFIX's style: fields are checked before names, times and numbers; a Logout waits
 // for its answer; and some faults end the connection without a word.
 #include <algorithm>

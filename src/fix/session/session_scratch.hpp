@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a session needs while it takes or writes one message, and no longer.
 //
 // A thousand sessions that take turns touch a thousand times this memory, which then comes from far away each time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sessions that share their scratch do what sessions with one of their own do.
 #include "fix/session/session_scratch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plays the scripts of src/fix/session/scripts: each names the rule of the FIX session layer that it tests.
 #include <gtest/gtest.h>
 

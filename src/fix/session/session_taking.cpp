@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the peer's messages do.
 #include <algorithm>
 #include <string>

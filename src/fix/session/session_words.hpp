@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a session reads in MsgType (35) and writes in Text (58).
 //
 // Threads: any; pure functions.

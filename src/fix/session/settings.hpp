@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What two ends of a FIX session agree on, and how strict this end is.
 //
 // Source: FIX session layer, sections "Session identification" and "Establishing a FIX connection".

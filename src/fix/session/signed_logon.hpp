@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signed Logons: a client proves that it has a secret without sending it, and a recorded Logon cannot be played again.
 //
 // RawData (96) contains when the Logon was signed, and a nonce; Password (554) contains the signature:

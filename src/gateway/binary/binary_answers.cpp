@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From answers to the bytes of a session.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The beginning of a session: challenge, hello, welcome.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Corro Binary as a protocol of the acceptor: makes a binary_session of each connection.
 //
 // Threads: one context. Source: docs/spec/corro_binary.md.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A session of Corro Binary: one connection, from accept to the end.
 //
 // It reads like the specification: connect, log on, be active, leave. While it is active three children run in its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all sessions of Corro Binary share.
 //
 // Threads: one context.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes of one connection in both directions: its stream, what was received and not read yet, what waits to be
 // sent.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When a heartbeat is due, and when a peer has been silent for too long.
 //
 // A peer that was silent for two of its intervals is gone; a peer that was sent nothing for one gets a heartbeat.

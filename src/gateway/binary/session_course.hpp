@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The course of a connection of Corro Binary: one phase after the other, never back, and why it ends.
 //
 //   logging_on ----> active ----> ending ----> cut ----> gone

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gateway/binary/session_course.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Corro Binary calls the reasons and states that the gateway shares between protocols.
 //
 // Threads: any. Cost: constant.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Session days: once a day, at a scheduled time, the request and answer numbers of a session are reset to 1.
 //
 // A reset never comes in the middle of traffic: the session is logged out, all its requests are answered, and the next

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands for cancel on disconnect: one journals the request of a session, one cancels its orders.
 //
 // Threads: any. Cost: constant.

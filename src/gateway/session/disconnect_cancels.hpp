@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cancels on disconnect: what a session asked for is in the journal before its first request, and is carried out when
 // its connection is lost, or when it has not come back after a restart of the venue.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why a session ends, in words that every protocol can translate.
 //
 // Layout: the numbers stand in the event log (docs/spec/event_log.md) and in the metrics. Corro Binary sends the same

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a client asks for when it logs on, in words that every protocol can use, and what its numbers mean.
 //
 // Session days: when the numbers of a session are reset, its next day begins. A client that comes back after a reset

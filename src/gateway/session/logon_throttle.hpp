@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often a session may log on: each logon costs the other sessions the time of a welcome.
 //
 // Threads: one. Limits: as the options have it. Cost: one array access per logon; memory is reserved when it is made.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What sessions wait for at the queue of commands: room, and answers.
 //
 // Threads: the queue's. Cost: nothing but a coroutine while there is something to wait for.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A session as the registry sees it, whatever protocol it speaks.
 //
 // Order entry has three parts. The acceptor lets connections in. The registry has what all protocols share: which

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who is on: the sessions of all protocols, their rights and numbers, and the way of answers to them.
 //
 // The registry decides whether a client that has proved a key may log on, and with which numbers. It keeps what

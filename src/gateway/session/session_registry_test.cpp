@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The registry with sessions of no protocol, and without a socket.
 #include "gateway/session/session_registry.hpp"
 

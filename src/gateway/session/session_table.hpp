@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which connection has which session.
 //
 // Threads: one context. Cost: one array access; leaving searches the connections that are there.

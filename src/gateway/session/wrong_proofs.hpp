@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long a refusal waits after wrong proofs: longer with each recent one from the same address or for the same
 // account.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who is let in, and over which transport: accepts connections, keeps their number within its limits, and does what
 // TLS and WebSocket require before a session can begin. A protocol serves the stream that results.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of a thread's time for TLS handshakes of unauthenticated connections.
 //
 // A step of a handshake is a public-key operation, a thousand times as expensive as an order, and every client that can

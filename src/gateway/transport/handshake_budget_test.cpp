@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gateway/transport/handshake_budget.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where connections for order entry are accepted.
 //
 // A listener only accepts. TLS handshakes and WebSocket upgrades run in a task per connection (transport/acceptor.hpp),

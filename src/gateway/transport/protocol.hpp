@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the acceptor hands connections to: a protocol, which makes a session of each.
 //
 // The acceptor knows neither the messages of a protocol nor its sessions. It keeps a place for every connection. Until

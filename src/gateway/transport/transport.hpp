@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transports: the stream under an order-entry session. Sessions see one type (io/net/transport_stream.hpp).
 #pragma once
 

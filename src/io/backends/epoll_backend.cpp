@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "io/backends/epoll_backend.hpp"
 
 #include <sys/epoll.h>

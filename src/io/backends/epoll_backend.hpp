@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The backend on Linux's epoll.
 //
 // A socket is registered once, edge-triggered, when an operation first has to wait on it. Operations are attempted at

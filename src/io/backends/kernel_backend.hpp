@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every backend on the Linux kernel's sockets does alike: setting sockets up.
 //
 // Not part of the library's interface. Transfers, waiting and closing are each backend's own.

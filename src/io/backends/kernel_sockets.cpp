@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "io/backends/kernel_sockets.hpp"
 
 #include <netinet/in.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Socket set-up calls of the Linux kernel, shared by its backends.
 //
 // Threads: any; each call is one or two system calls and never waits.

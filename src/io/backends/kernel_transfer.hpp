@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attempts at reading, writing, accepting and connecting on a non-blocking socket of the Linux kernel, shared by its
 // backends.
 //

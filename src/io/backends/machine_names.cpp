@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "io/backends/machine_names.hpp"
 
 #include <netdb.h>

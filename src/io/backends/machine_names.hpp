@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names to addresses by the system's resolver, which blocks: each lookup has a thread of its own while it lasts.
 //
 // Not part of the library's interface.

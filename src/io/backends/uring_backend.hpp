@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The backend on Linux's io_uring.
 //
 // One ring per context, used by one thread (single issuer, deferred task run). All operations of one turn of the loop

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In place of uring_backend.cpp where the library is built without liburing: a context that may choose runs on epoll.
 #include <system_error>
 

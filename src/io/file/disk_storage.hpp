@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machine's disk as a storage.
 //
 // Threads: one context. Cost: as file.hpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files: reading and writing at an offset, syncing to the disk, and directories.
 //
 //     file_system disk(ctx);

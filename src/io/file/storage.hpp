@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A disk as the programs on a machine see it: the operations on files and names.
 //
 // A platform makes one for each context that asks (`platform::make_storage`): on the machine a `disk_storage`, in a

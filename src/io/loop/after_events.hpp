@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `after_events`: lets all tasks run first for which the loop has an event already.
 //
 // The loop takes events from its kernel in batches and handles them one after the other. A task that gathers the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The seam: what a context needs from a kernel, real or simulated.
 //
 // A backend owns descriptors (sockets), starts operations on them, and reports their end by `context::complete`. It

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stop that comes together with a part of the bytes that the operation waits for. On io_uring the operation, its
 // cancel and the bytes may then reach the kernel in one system call. The stop must not be lost.
 #include <gtest/gtest.h>

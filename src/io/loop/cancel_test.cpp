@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stops a task at every suspension point: before it waits, while it waits, after the event but before it runs, and
 // afterwards; once and twice. A stopped wait takes nothing: the next wait gets the event.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `context`: one event loop, run by one thread.
 //
 // A turn of the loop resumes a bounded batch of ready tasks, then deals with one collected I/O event; when both have

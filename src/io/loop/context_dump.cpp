@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `context::dump`. A frame of a task begins with the address of the function that resumes it, as both compilers have
 // it; the promise follows. What a task waits for is an object within its frame: an operation, a timer, a waiter of a
 // list. Each of them holds the address of the function that a stop calls, by which it is found, and knows whether it

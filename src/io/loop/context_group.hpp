@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several contexts that work as one: run by the threads of a caller, or by a pool of their own.
 //
 // Each thread that runs the group runs one context of it. New tasks wait in the queue of the thread that made them; a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults of other libraries of this kind. Each test checks that this library does not have one of them.
 #include <gtest/gtest.h>
 #include <sys/time.h>

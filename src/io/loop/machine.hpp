@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machine that the process runs on, as a platform: one for each kernel interface.
 //
 //     io::context ctx{io::context_options(io::uring_platform())};

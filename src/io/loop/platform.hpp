@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A platform: the machine as the contexts on it see it.
 //
 // Everything that a machine gives comes from here: kernels for contexts, the time, random bytes, the disk, addresses

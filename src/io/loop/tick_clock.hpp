@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A clock that costs one instruction to read: the processor's time stamp counter, calibrated to nanoseconds.
 //
 // For the layers at the edge that time stages of a microsecond; they take it from `platform::ticks`. On a simulated

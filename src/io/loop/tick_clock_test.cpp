@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "io/loop/tick_clock.hpp"
 
 #include <gtest/gtest.h>

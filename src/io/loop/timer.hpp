@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting for time to pass: `sleep_for`, `sleep_until`, and `steady_timer`, which can be moved and cancelled.
 //
 // Units:   std::chrono durations; the steady clock of the context's backend.

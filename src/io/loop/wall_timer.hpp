@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting for a time of day, also when the clock is set during the wait.
 //
 // Limits:  a clock that is set while a task waits is noticed within `wall_clock_check`.

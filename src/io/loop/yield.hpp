@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `yield`: lets every other ready task run first.
 #pragma once
 

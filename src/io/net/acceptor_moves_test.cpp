@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An acceptor that no task awaits can be given away, and its context can move to another thread. On io_uring the kernel
 // accepts ahead and must be stopped first.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Admission: the number of unauthenticated connections, in all and from each address.
 //
 // A new connection is not refused when the limit is reached: the oldest one is evicted instead. So a peer with a key

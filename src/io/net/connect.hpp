@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connecting to a name: its addresses are raced, so that one that does not work delays the others by little.
 //
 //     auto venue = co_await io::connect_by_name("venue.example", 9000);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connecting to one of several addresses, on every backend. How the attempts follow one another in time is tested in
 // sim/connect_race_test.cpp.
 #include "io/net/connect.hpp"

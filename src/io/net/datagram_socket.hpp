@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sending and receiving datagrams, one or many per system call: the base of UDP and Unix datagram
 // sockets.
 //

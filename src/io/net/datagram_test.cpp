@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // UDP and Unix datagrams.
 #include <gtest/gtest.h>
 

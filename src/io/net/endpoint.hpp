@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An IPv4 or IPv6 address with a port.
 //
 // Layout: the address in network order, the port in host order.

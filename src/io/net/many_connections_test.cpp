@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens ten thousand idle connections between two processes and measures the server's cost of each.
 #include <gtest/gtest.h>
 #include <sys/resource.h>

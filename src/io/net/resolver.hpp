@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names to addresses.
 //
 // Numeric addresses are parsed at once. Names go to the system's resolver, which blocks, so each lookup has a thread

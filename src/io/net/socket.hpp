@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The base of all sockets: ownership of a descriptor, options, names, closing.
 //
 // Threads: one context.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Socket options as types: `stream.set_option(no_delay(true))`.
 #pragma once
 

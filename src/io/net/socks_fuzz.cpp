@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // With any answers of a proxy, the handshake ends, never takes more bytes than belong to it, ends the same way however
 // the answers are cut, and is complete only after answers that a very simple parser accepts.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams: the transport of HTTP, WebSocket and TLS.
 //
 // `stream` is the smallest interface of a connected stream of bytes. TCP and Unix streams satisfy it, and so does each

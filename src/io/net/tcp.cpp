@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "io/net/tcp.hpp"
 
 #include "io/net/detail/socket_tasks.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TCP: a connected stream, and the acceptor that listens for connections.
 //
 // Threads: one context; a stream and an acceptor belong to the context that they were opened on.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `transport_stream`: a connected stream whose kind is chosen at run time, without a cost for the kernel's own streams.
 //
 // TCP, Unix sockets and shared memory are read and written directly, without a coroutine frame and without a virtual

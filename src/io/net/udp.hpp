@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // UDP: unicast and multicast, single datagrams and batches.
 //
 // Threads: one context.

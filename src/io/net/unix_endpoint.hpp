@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The address of a Unix domain socket: a path, or a name in Linux's abstract space (written with a leading '@').
 //
 // Limits:  at most 107 characters, the kernel's limit.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unix domain sockets: streams, acceptors, datagrams.
 //
 // Threads: one context.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `child_process`: another program, its standard streams, and its end.
 //
 //     child_options options("/usr/bin/sort", {"-n"});

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One line for the operator from a thread that must not wait.
 //
 // Threads: any. Cost: two system calls.

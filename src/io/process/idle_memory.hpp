@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that the allocator keeps although it is unused.
 //
 // When many connections have closed, their memory is free but still belongs to the process, because used pieces lie

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `signal_set`: waiting for the process's signals (SIGINT, SIGTERM, SIGUSR1, ...) in a task.
 //
 // While a set lives, its signals no longer have their default effect. The handler does two atomic operations per set

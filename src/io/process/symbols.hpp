@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `symbol_table`: the names of a program's functions, from the symbol tables of the program and its shared libraries.
 //
 // For messages to people. A file that cannot be read, or that is not what it should be, has no names.

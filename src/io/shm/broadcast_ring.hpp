@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A ring of bytes that one process writes for any number of readers, who cannot write to it and are not waited for.
 //
 // The writer overwrites the oldest bytes. It first reserves, which tells readers what may be overwritten from then on,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "io/shm/device.hpp"
 
 #include <sys/socket.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device of shared-memory streams: what a context does for them, in the place of a kernel.
 //
 // Not part of the library's interface. A stream's operation that cannot complete is parked, and the loop looks at its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one message of a shared-memory connection: the hello, and the files of the memory that come with it.
 //
 // Not part of the library's interface. Threads: any. Cost: one system call each.

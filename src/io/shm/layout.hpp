@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How two processes agree on the memory that they share: what its owner sends with it, and where the parts are.
 //
 // The side that listens makes the memory and seals its size; the side that connects checks what it was given before it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Anonymous shared memory: its file, its seals, its mapping.
 //
 // The memory has no name: only who is given its file can map it. Its size is sealed when it is made, so that no holder

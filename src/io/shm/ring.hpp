@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A ring of bytes in memory that two processes share: one writes, the other reads.
 //
 // Neither side trusts the other. Each keeps its own position to itself and only publishes it. What it reads from the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a ring in the memory of this process, and what its peer could write into it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A peer that writes anything into the shared memory, at every step of a conversation over it, and a hello of any
 // bytes.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ring against a queue of bytes, at every step, from any position.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A writer and a reader on two threads. Forbidden outcomes:
 //   - a byte that is lost, repeated or out of order
 //   - a byte that is read before it is written (the thread sanitizer sees an unordered copy)

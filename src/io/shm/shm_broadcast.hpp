@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes that one process writes once for any number of processes of its machine.
 //
 // An acceptor hands the memory out with each stream (`shm_options::broadcast`), and a stream's server says from which

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client and a venue that are killed, as processes of their own, at every step of a connection through shared memory.
 #include <gtest/gtest.h>
 #include <sys/socket.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "io/shm/shm_stream.hpp"
 
 #include <array>

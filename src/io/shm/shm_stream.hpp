@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams without a kernel: bytes go through memory that two processes of one machine share.
 //
 //     auto acceptor = io::shm_acceptor::open(ctx, *io::unix_endpoint::parse("/run/corro/orders"));

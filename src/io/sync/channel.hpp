@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `channel<T>`: a bounded queue between tasks, with an end.
 //
 // Many senders, many receivers; values come out in the order in which they went in. A closed channel takes no more

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events: one task signals, others wait.
 //
 // `manual_event` stays set until it is reset and releases all waiters; `auto_event` releases one waiter per `set`,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutexes for tasks: one at a time, first come first served.
 //
 // A lock may be held across a suspension. `unlock` passes the lock to the longest-waiting task, through its ready

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `remote_event`: a signal from any thread to a task on a context.
 //
 // The event remembers one signal without a waiter, as `auto_event` does. The producer of a ring wakes its consumer

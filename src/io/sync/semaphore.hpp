@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counting semaphores and latches for tasks.
 //
 // Threads: one context; any for the `shared_` forms.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests the shared forms, and work on other contexts, across threads. The thread sanitizer runs it too.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests mutexes, semaphores, latches and channels in one context, in both forms. sync_race_test.cpp tests them across
 // threads.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory for coroutine frames: blocks in classes of 64 bytes, recycled per thread.
 //
 // Coroutine frames are short-lived and have few sizes. Each thread keeps its freed blocks in one list per size class,

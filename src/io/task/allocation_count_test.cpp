@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts calls of the general allocator. In steady state there are none.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `await_callback`: awaits an API that reports its end by a callback.
 //
 //     auto length = co_await await_callback<int>([&](callback<int> done) { library_measure(handle, done); });

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Awaitables, their results, and their conversion to tasks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `block_on`: runs a context from plain code until one task has finished.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bridges between coroutines and callback code: await_callback and the callback bridge.
 #include <gtest/gtest.h>
 

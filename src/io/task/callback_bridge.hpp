@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The callback bridge: starts a coroutine from plain code and returns its result by a callback, by a std::future, or
 // as the result of a blocking call.
 //

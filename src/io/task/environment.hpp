@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The environment of a running task: the context that it runs on and the token that may stop it.
 //
 // The environment is a member of each promise, copied from the awaiting parent when a child starts. Awaiters read it

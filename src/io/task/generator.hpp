@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `generator<T>`: a coroutine that makes a sequence of values and may wait between them.
 //
 //     io::generator<std::string> lines(io::tcp_stream* from);     // its body: co_await reads, co_yield lines

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Destroys objects with operations in progress. The operations end with operation_canceled and use no destroyed memory;
 // the address sanitizer checks that.
 #include <gtest/gtest.h>

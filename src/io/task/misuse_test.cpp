@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Assertions catch misuse. Large but legal requests work.
 #include <gtest/gtest.h>
 

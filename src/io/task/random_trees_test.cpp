@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs random trees of tasks, made from a seed: scopes, combinators, limits, locks, channels, events, sleeps,
 // streams in pieces, stops and exceptions. Every tree ends after a stop, leaves no task, and loses no byte and no
 // value. Some trees are destroyed with the context instead.

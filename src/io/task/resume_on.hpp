@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work on another context: `resume_on` and `remote_spawn`.
 //
 // A task stays on its context. Work on another context is a task of its own, which runs there from its start to its

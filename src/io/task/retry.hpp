@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `retry`: repeats an operation, with growing pauses, until it succeeds or the attempts are used up.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests root tasks: the effect of one failure on the other tasks and on later ones.
 #include <gtest/gtest.h>
 

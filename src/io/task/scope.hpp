@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `task_scope`: children that run side by side and are joined before their scope ends.
 //
 // Threads: one context.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stopping: a source, tokens that refer to it, and callbacks that it calls.
 //
 // Nothing is allocated: a source is a member of the object that may stop its children (a scope, a combinator), a

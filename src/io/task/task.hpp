@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `task<T>`: a coroutine that does nothing until it is awaited or spawned.
 //
 // A task starts when its parent awaits it (by symmetric transfer: no stack grows), inherits the parent's environment

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `when_all`: runs several tasks concurrently and waits for all of them.
 //
 // Threads: one context; the children start in order, each until it first waits.

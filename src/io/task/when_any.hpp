@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `when_any`: runs several tasks concurrently; the first to end stops the others, and all are joined.
 //
 // Threads: one context; the children start in order, each until it first waits. Once one has ended, those not yet

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `with_timeout`, `with_deadline`: stop work after a time limit.
 //
 // At the limit the work is asked to stop and is then joined, as always. If it ended by itself at the same time, its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a fixture whose tests run once per backend. Where the kernel lacks or forbids io_uring, its tests are
 // skipped and say why.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: certificates that are made during the test, so that none can expire in the repository.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support for proxies: a server that speaks first, and a relay between two streams.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: forbids system calls in a (forked) process.
 #pragma once
 

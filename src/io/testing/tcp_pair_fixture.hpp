@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: two TCP streams connected to each other.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support for coroutines: GoogleTest's ASSERT macros return, and a coroutine cannot.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: the platform on which a program runs its tests. A world in memory, with virtual time, if the program
 // links one (src/sim/test_offer.cpp); the machine otherwise.
 #pragma once

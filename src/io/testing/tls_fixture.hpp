@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support for TLS: contexts that trust the test authority, and connected pairs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: a platform whose time of day a test sets. Everything else is of the platform below.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Malicious peers: tests TLS against raw bytes, and against OpenSSL without our settings.
 #include <gtest/gtest.h>
 #include <openssl/err.h>

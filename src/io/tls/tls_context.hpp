@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tls_context`: the common settings of the TLS connections of a client or a server: certificates, trusted issuers,
 // offered protocols, and the sessions that can be resumed.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "io/tls/tls_engine.hpp"
 
 #include <openssl/err.h>

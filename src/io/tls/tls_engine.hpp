@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One TLS connection without its transport: bytes in, bytes out. `tls_stream` moves them.
 //
 // OpenSSL reads from `incoming` and writes to `outgoing`, two buffers of fixed size, by its own BIO. Every call

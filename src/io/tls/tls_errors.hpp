@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Error codes of TLS: errors of the peer, its certificate, or the own settings.
 //
 // Threads: any.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tls_stream`: an encrypted stream over any other stream.
 //
 //     auto settings = tls_context::client();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The least of a noisy function of a few dozen numbers, from its values alone.
 //
 // An evolution strategy: each round draws candidates around a centre, and moves the centre and the widths towards the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A scenario with open parameters: a text in which some numbers are written as `${80 in 20 to 500}`.
 //
 // The first number is the value to begin with, the others are the bounds. `${3 in 1 to 10, whole}` is a whole number.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stylised facts of a market, measured alike in a recorded day and in a simulated one, and how far both are apart.
 //
 // A market is observed in blocks of equal time, which keep what the facts are computed from. A fact of a market is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether two designs differ: paired differences over seeds, with intervals and significance.
 //
 // Cost:   thousands of passes over the differences.

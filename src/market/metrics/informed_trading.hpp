@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Estimates of how much of the trading is informed, from who took: PIN and VPIN.
 //
 // Units:  lots; shares of 1.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The measures of a market, computed while it runs, in one pass over its events.
 //
 // docs/spec/market_metrics.md defines each of them, with its source.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What trading gave to groups of agents: profit, and how far their place in the queue decided whether they were filled.
 //
 // docs/spec/market_metrics.md defines the measures.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "market/metrics/sampled_statistics.hpp"
 
 #include <algorithm>

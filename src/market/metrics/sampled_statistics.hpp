@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Statistics of series that a market gives: returns, signs, their memory and their tails.
 //
 // Units:  of the series.

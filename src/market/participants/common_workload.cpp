@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "market/participants/common_workload.hpp"
 
 #include <fmt/format.h>

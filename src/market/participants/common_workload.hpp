@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The workload by which simulators of markets are compared: zero intelligence in a fixed band.
 //
 // N agents in one instrument. When an agent is activated it cancels its live order if it has one; else it enters a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Participants that make flow: noise, zero intelligence, Hawkes, splitters, spoofing.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A multivariate Hawkes process with kernels that are sums of exponentials.
 //
 //   lambda_i(t) = mu_i + sum over events (s, j) before t, over terms m: alpha_m,ij exp(-beta_m (t - s))

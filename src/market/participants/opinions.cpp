@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Participants with an opinion of the price: value, averages, arbitrage.
 
 #include <algorithm>

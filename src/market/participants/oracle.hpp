@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fundamental value of an instrument: a path that agents may observe, each with its own error.
 //
 // A mean-reverting process with jumps, on a grid of time:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The participants of markets: one behaviour each, with its parameters.
 //
 // docs/spec/participants.md has their rules, formulas and sources.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by participants: keeping a set of quotes in the book, trading at once, the time until an end.
 #pragma once
 

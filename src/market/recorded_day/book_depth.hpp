@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums over a book, by a walk: how much stands up to a price, and how much stands before an order.
 //
 // Units: ticks, lots. Cost: a walk of the book.

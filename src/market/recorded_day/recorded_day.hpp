@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recorded day as a list of requests, each with what it did at the venue without orders of anyone else.
 //
 // The files are replayed once through a facility of their own, with the rules of `corro replay`. Each request is kept

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hand-written recordings with an agent in them: what each policy does.
 #include "market/recorded_day/recorded_day.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Agents inside recorded days of real exchanges, where the recordings are.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order flow of a recorded day in a market with agents: each request at its recorded time, by order.
 //
 // Without orders of agents the venue does what it did in the recording. An order of an agent changes that: it stands

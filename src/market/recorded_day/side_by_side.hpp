@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The recorded best prices and those of a market with agents, at equal steps of time.
 //
 // Units: ticks, nanoseconds of the market's time. Cost: 56 bytes for each step.

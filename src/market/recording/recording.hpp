@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The recording of a run: its commands as the venue's journal.
 //
 // `corro book`, `corro export` and `corro journal` read it like the journal of an exchange, with the configuration that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "market/scenario/scenario.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A market described by a file: instruments, links, groups of agents, a timeline of events.
 //
 // Every error has the file, the line, the key and the expected value; unknown keys are errors. docs/spec/scenarios.md

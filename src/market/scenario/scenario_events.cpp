@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the timeline: what happens to a market at which moment.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes are read as a scenario: they are one, or the error names the file, a line and what is wrong. A scenario
 // that was accepted runs for a while, conserves cash, and repeats itself.
 //

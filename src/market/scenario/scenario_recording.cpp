@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the recording in which the agents of a scenario trade.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scenarios with a recording.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "market/whole/repeated_market.hpp"
 
 #include <algorithm>

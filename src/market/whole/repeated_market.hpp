@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A market whose commands are known: those of a journal, executed again.
 //
 // The agents send nothing. They have the names and accounts of those who sent the commands, and note what those noted,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A market whose agents trade with a whole venue: sessions of the client library over a simulated network, the venue's
 // gateway, its journal on a simulated disk, its feed.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same agents with the market's own facility, and with a whole venue.
 
 #include "market/whole/whole_market.hpp"

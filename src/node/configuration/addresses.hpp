@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is wrong with the text of an address, in words for the person who wrote it.
 //
 // Threads: any.

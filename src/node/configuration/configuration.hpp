@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The configuration of one exchange process: a TOML file, checked completely before anything starts.
 //
 // Every error has the file, the line, the key and the expected value. Unknown keys are errors, so that a misspelt

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test support: the smallest configuration of a venue: one instrument, one account, no port.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of a configuration file that are read in their own source files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #define TOML_IMPLEMENTATION
 #include "node/configuration/configuration_table.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a table of a configuration file: returns its keys, and reports errors with their position.
 //
 // Threads: none of its own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The access rights of a file that holds keys.
 //
 // Threads: any. Cost: one system call.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keys of the API: each [[api_key]] of a configuration's file. Only the process of the API reads them.
 #pragma once
 

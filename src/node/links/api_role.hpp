@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The API as a process, or as a thread beside a venue: JSON-RPC over WebSocket and HTTP, fed by the venue's feeds.
 //
 // There may be any number of them. When a connection to the venue breaks it retries until the venue is back; requests

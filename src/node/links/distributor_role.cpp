@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "node/links/distributor_role.hpp"
 
 #include <utility>

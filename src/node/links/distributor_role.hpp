@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Market data in a process of its own, fed by the venue's feed. There may be any number of them, each with its own
 // subscribers.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The links to gateways, from the handshake until the gateway's last command and cancel are done.
 #include <fmt/format.h>
 

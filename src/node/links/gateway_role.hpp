@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Order entry in a process of its own, with the facility at the other end of a link.
 //
 // It uses the same `order_entry` as a single process: commands leave over the link instead of a ring, and

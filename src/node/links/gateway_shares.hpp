@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gateway of each session, from the accounts, which are the same in every process.
 //
 // Gateways are identified by name; accounts without one belong to the gateway without a name, which is the only one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One end of the link between a facility's process and a gateway's: frames in, frames out.
 //
 // Records are put into one buffer while the other is being sent, so that a batch costs one system call; adjacent

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The handshake of a link: both ends prove that they have its secret before any other message.
 //
 // 1. The gateway sends `hello` with a nonce of its own, and the facility answers with a `hello` and another nonce.

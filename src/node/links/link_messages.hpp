@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The messages between a facility and a gateway over their link.
 //
 // Both must run on one machine and have the same build, or they refuse each other: records have their memory

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ownership of the path of a Unix socket on which a facility listens: one process has it, until it ends.
 //
 // A socket's file outlives its process, and the next process that listens there must remove it first. Removing it

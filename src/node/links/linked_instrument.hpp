@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An instrument as it crosses a link: its members one after another, without the padding between them, which would be
 // whatever was in memory before.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Order entry of other processes: gateways send commands over links and receive private events.
 //
 // A peer without the link's secret receives nothing and can do nothing. A gateway's command may only name a session

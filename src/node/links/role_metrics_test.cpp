@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What docs/howto/observe.md promises of the metrics of each role, and what the roles have.
 #include <gtest/gtest.h>
 

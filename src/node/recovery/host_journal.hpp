@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The journal of a host: recovery at the start, then writing.
 //
 // `recover` locks the journal's directory, loads the newest valid snapshot, replays the commands after it through

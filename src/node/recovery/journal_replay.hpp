@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recovers a venue up to a moment of its journal: loads the newest valid snapshot, and replays the commands after it
 // through the host. Sessions and feed receive the replayed events as if they were live, so that their numbers
 // continue.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The source of a snapshot_maker for a running venue of one facility: its journal.
 //
 // Threads: as snapshot_source.

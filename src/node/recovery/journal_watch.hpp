@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Watches the disks of a venue's journals from a thread of its own: a write or a sync that does not return blocks every
 // answer, and possibly the thread that waits for it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When a disk counts as not responding; tests/recovery/hung_disk_test.cpp tests the watch itself.
 
 #include "node/recovery/journal_watch.hpp"

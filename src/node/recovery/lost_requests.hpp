@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests that a crash has lost in a venue of several partitions: found during the replay of the journals, rejected
 // after it.
 //

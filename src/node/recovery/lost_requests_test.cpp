@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The requests that a start considers lost.
 #include "node/recovery/lost_requests.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A venue of two partitions that died when the numbers of a session had been reset in one of them.
 #include <gtest/gtest.h>
 

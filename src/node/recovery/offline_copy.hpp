@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Offline copies of a venue's components, from which snapshots are made.
 //
 // Threads: one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recovery of a venue of several partitions: all facilities with their states, and the sessions' answers with their
 // numbers.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays the journals of a venue's partitions up to a moment: loads the newest snapshots of one moment, and executes
 // the commands after them in the order of their arrival over all journals. A recovery uses it, and so do snapshots of
 // a running venue.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The source of a snapshot_maker for a running venue of several partitions: their journals, merged as in a recovery.
 //
 // The moment is an arrival up to which everything is executed and answered, and after all commands that were durable

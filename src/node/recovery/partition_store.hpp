@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes snapshots of a venue of several partitions: one of each partition, of the same moment.
 //
 // The first partition's snapshot names those of the others, and is written last; snapshots that no kept moment needs

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The snapshots of two partitions on a disk that fails: the newest complete moment stays complete.
 #include "node/recovery/partition_store.hpp"
 

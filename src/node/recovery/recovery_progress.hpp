@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The progress of a recovery: in bytes of the journals after the newest snapshot, and in commands.
 //
 // Threads: written by the thread that recovers, read by any.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recovery, watched from outside: the test stops it in the middle of the journal, checks, and lets it continue.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

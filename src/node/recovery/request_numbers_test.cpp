@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A venue of partitions that starts when the request numbers of a session are used up. Its snapshot has a large number,
 // as after four billion requests.
 #include <gtest/gtest.h>

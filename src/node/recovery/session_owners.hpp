@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The owners of the sessions in a journal.
 //
 // Sessions are numbered in the order of the configuration's accounts, and journal, snapshots and answers contain only

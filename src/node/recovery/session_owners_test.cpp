@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "node/recovery/session_owners.hpp"
 
 #include <gtest/gtest.h>

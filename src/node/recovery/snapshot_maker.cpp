@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "node/recovery/snapshot_maker.hpp"
 
 #include <exception>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes snapshots of a running venue from its journal, with an offline copy on a thread of its own.
 //
 // The trading venue does no work for them and never waits. At intervals, or on request, a thread loads the newest

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "node/recovery/venue_backup.hpp"
 
 #include <fmt/format.h>

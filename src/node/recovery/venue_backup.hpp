@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies a venue's journals while the venue runs, without its locks.
 //
 //     auto done = co_await back_up(&files, "data/journal", "/backup/monday", nullptr);

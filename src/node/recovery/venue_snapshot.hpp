@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A snapshot of a venue: the host with its facility, the answers to sessions, the feed with its books.
 //
 // Saved between two commands, while no event is between the host and the sessions or the feed. Loading it gives the

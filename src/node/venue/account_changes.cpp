@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "node/venue/account_changes.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Accounts in a configuration that is read again: the commands for the facility, and the changes that are impossible
 // while the venue runs. And at a start: accounts in the journal that the configuration lacks.
 //

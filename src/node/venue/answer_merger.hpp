@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Merges the answers of several partitions into one order: that in which the gateways submitted the requests.
 //
 // Every session has one sequence of answers, and after a crash it must be the same sequence again. The partitions run

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes how many commands of a source are answered from the number of the host's released events.
 //
 // Events leave in order and a command's events are emitted before the next command's. So when all events have left

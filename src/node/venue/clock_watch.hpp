@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The periodic reading of the wall clock for venue time.
 //
 // Threads: the host's context.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Order entry as the venue sees it: it submits commands, receives their answers, and sends. Either of this process
 // (local_order_entry.hpp) or of other processes over links (links/linked_order_entry.hpp).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events that may not leave yet: a queue that grows for the events of one command.
 //
 // The host stops accepting commands long before the backlog is large. But a single mass cancel may cause any number

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "node/venue/event_backlog.hpp"
 
 #include <gtest/gtest.h>

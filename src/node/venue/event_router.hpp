@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The router of a facility's events on the thread of order entry: to the sessions, to the feed and to the event log.
 //
 // Threads: one context.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The receivers of a matching host's events, and of the outcomes of its commands.
 //
 // An `event_sink` is on the host's thread: the router of the same thread, or a ring to another one. An `outcome_sink`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A matching host on a thread of its own, with a ring in each direction.
 //
 // Commands come from the gateways' queue, which rings this thread's bell; events go through a ring to the router's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The latency of requests inside the venue, by kind of request and stage.
 //
 // Stage 1: from the receipt of a request's bytes to the decoded command. Stage 2: from there until the answers are in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "node/venue/local_order_entry.hpp"
 
 #include <system_error>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Order entry of the same process: commands go from the gateway's queue to the partitions, and answers back.
 //
 // With one partition on this thread, a command is executed on the stack of its decoder. Its answers are then in the

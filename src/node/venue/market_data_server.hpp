@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Market data in a process: the publisher of the feed, and what follows it: the ports of subscribers, by SoupBinTCP and
 // by FIX, and the UDP lines.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host of one facility: numbers every command, sets its time, appends it to the journal, executes it in the
 // facility, and releases the events in one total order.
 //

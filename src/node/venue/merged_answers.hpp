@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sessions of this process as the receiver of the merged answers of several partitions.
 //
 // Threads: one context.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the metrics of a process from the counters of its components.
 //
 // Names and units: docs/howto/observe.md. Threads: the sides'.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A facility's answers to operators, for each kind of process.
 //
 // Threads: the context of sessions and feed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Order entry in a process: accounts, ports, sessions, the queue of their commands, and the latency of these.
 //
 // It does not depend on the facility: commands leave by `commands()`, and the source of the answers reports with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One partition of a venue: a facility with its sequence of commands, its journal and its feed. A venue that is not
 // divided is one partition.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps commands to partitions, and ids of orders and trades between a partition and the venue.
 //
 // A facility numbers its orders and trades by itself. To make the ids unique in the venue, the partition's index is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The way of commands to the partitions of a divided venue, and of their answers back.
 //
 // Commands are submitted in one order, which is the order of arrivals; a lookup finds the partition, and commands for

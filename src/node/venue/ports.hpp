@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens the addresses of the configuration; errors name the key.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work on another context that is awaited here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A venue: order entry, one or several partitions, and the way of answers between them.
 //
 // Order entry is in this process, or in gateways that connect over links (`order_entry_place`). Each partition is a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of a venue that order entry and the venue share: the partitions, the way of commands to them, the event
 // log.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Venue time: the time of the commands. It follows the wall clock, but never goes back, never stands still, and never
 // jumps while the venue runs.
 //

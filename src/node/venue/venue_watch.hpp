@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The HTTP endpoints of a venue: `/metrics`, `/health` and `/ready`, from before its recovery until its end.
 //
 // A recovery occupies a thread for a long time. It has one of its own and reports by `recovery_progress`, so that the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Input that arrives in pieces, as one run of bytes: the input of the decoders of recorded files.
 //
 // Pieces are used in place. Only bytes that straddle two of them are copied, into a buffer that grows to the largest

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fields of one line of comma-separated numbers, read from left to right. The first fault is kept; fields read
 // after it are zero.
 #pragma once

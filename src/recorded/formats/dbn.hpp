@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Databento DBN files, versions 1 to 3: market-by-order records and instrument definitions, as a stream.
 //
 // Layout of a record (little-endian):

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instrument definitions in DBN files.
 //
 // Units: prices and factors in billionths; times in nanoseconds since the Unix epoch.

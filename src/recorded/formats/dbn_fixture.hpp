@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: writes DBN files by hand, field after field in the order of the published records, with a different value
 // in every field.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // With any bytes in a DBN file, cut into any pieces, the decoder ends, stays inside the pieces, and finds the same
 // records. The first input byte sets how the rest is cut.
 #include "recorded/formats/dbn.hpp"

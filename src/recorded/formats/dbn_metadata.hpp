@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The head of a Databento DBN file: the request, and the mapping of symbols to instruments.
 //
 // Layout (little-endian; offsets from the start of the file):

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text in DBN: fields of fixed width, padded with NUL.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts DBN's "no value" to the domain's.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: runs a decoder over bytes cut into pieces.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nasdaq TotalView-ITCH 5.0 files: the messages of a day, each with its length in front.
 //
 // Layout (big-endian):

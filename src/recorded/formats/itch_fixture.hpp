@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: writes ITCH files by hand, field after field in the order of the specification.
 #pragma once
 

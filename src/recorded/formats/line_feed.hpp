@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text that arrives in pieces, as lines.
 //
 // A line ends with LF or CR LF; the last line may end with the input. Lines are used in place where they lie within one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LOBSTER files: the order flow of a Nasdaq stock as a message file, and the book after each message as a book file.
 //
 // Layout: comma-separated text, one event to a line, no quotes; the first line may be a row of names. Line n of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // With any text in a LOBSTER file, cut into any pieces, both decoders end, stay inside the pieces, and find the same
 // records. The first input byte sets how the rest is cut.
 #include <cstdint>

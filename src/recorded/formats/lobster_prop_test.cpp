@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Laws of the LOBSTER decoders: they read what was written, independent of the pieces.
 #include <gtest/gtest.h>
 

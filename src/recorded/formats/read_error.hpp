@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The position and the reason of a fault in recorded order flow.
 #pragma once
 

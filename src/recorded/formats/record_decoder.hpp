@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The common interface of the decoders of recorded files. One loop reads them all:
 //
 //     for (;;) {

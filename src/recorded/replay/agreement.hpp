@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts how much of a recording the venue has reproduced.
 #pragma once
 

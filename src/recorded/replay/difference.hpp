@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Differences between venue and recording: every difference has a cause, every cause is counted, some examples
 // are kept.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: a venue in process. Requests go directly to a facility; answers and public events come back, with
 // configurable delays, so that tests cover every interleaving of the two streams.
 #pragma once

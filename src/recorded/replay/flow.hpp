@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recording for a replay: plans requests, and compares the venue's results with the records.
 //
 // A flow does no I/O towards the venue. `replay_run` takes its steps, sends their requests, and passes back the

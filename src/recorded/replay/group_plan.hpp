@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One event group of a market-by-order recording, and its requests in a replay.
 #pragma once
 

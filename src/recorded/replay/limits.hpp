@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits of a replay's memory, independent of the length of the recording.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A market-by-order recording as a flow: groups in, requests out, outcomes judged.
 #pragma once
 

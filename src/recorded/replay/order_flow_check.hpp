@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the venue's results with recorded order flow: fill by fill, and the book after every event group.
 //
 // Fills are compared per aggressor: each resting order's lots at each price, first as sets, then in their order. Books

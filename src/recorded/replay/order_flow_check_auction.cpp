@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the venue's auction with the recorded one.
 #include <fmt/format.h>
 

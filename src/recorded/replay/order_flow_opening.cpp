@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The beginning of a recording: the snapshot of the book, and the auction that ends the pre-open.
 #include <fmt/format.h>
 

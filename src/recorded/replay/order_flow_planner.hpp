@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns market-by-order records into requests that make a price-time exchange repeat the recording exchange's trading.
 //
 // The requests depend on the records only, never on answers: a deviation of the venue is reported as a difference and

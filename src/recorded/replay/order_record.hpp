@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recorded change of a book, order by order, in the venue's units: the input of a replay of market-by-order flow.
 //
 // A group is one event of the recording venue: all records up to the one marked as the last. A snapshot is one group,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: market-by-order recordings written by hand, as DBN files, and their replay against a facility.
 //
 // A recording is a list of files, a file a list of groups, a group a line such as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recordings of 1, 2, 5, 10 and 50 levels, made from one plain book with all orders. A replay takes data from the book
 // file only where the recording has no messages, so there is no difference at any depth.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recording of quotes (LOBSTER, any number of levels) as a flow.
 //
 // Such a recording names every order that is entered, changed or executed at the levels that its book file shows, the

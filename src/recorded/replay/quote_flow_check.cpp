@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The comparing half of quote_flow: executions from their answers, quotes from the public book.
 #include <fmt/format.h>
 

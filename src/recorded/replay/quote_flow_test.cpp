@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "recorded/replay/quote_flow.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The resting orders of a replay of quotes, according to the venue's answers, in their priority at each price.
 //
 // Cost: look-ups in maps; removal is linear in the orders of one level.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recording of events at the best levels of a book, and of these levels: LOBSTER's messages and book rows in the
 // venue's units.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The opening auction of a recorded session, collected and ended by the facility alone: the same as `corro replay`
 // through a gateway, by hand.
 #include <gtest/gtest.h>

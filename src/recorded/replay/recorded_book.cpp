@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "recorded/replay/recorded_book.hpp"
 
 #include "feed/book_image.hpp"

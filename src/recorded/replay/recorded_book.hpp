@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The book according to the records, with the queue at every price, for the comparison with the venue's book.
 //
 // An order goes to the back of its level when it is added, when its price changes, when its quantity grows, and when

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays of real exchanges' order flow against the facility, where the recordings are.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: recordings of real exchanges. They are not part of the project; tests look for them in the folder that
 // CORRO_DATA_DIR names, or in ../shared/data beside the source tree, and skip without them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A day of Nasdaq TotalView-ITCH as the order records of one stock.
 //
 // The file names no aggressors, only the resting orders that they execute: each execution becomes an aggressor of its

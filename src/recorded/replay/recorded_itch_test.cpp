@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stock of an ITCH file as order records, and its replay.
 #include "recorded/replay/recorded_itch.hpp"
 

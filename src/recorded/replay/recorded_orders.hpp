@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Market-by-order files (Databento DBN, packed or plain) as the order records of one instrument.
 //
 // A file is surveyed before anything is sent: it is read completely, and errors, or records that cannot be expressed

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A LOBSTER message file and its book file (plain or packed) as one recording of quotes in the venue's units.
 //
 // Both files are read completely before anything is sent; errors, or rows that cannot be expressed at the venue, are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recording of any format: its instrument, and its order flow.
 //
 // Threads: one. Limits: those of the formats.

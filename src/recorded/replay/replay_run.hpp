@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One replay in progress: the next requests, the outstanding answers, and the steps that can be compared.
 //
 // It does no I/O. Its driver, over a connection or within a process, sends the requests of `next`, in order and on one

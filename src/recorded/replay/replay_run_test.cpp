@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "recorded/replay/replay_run.hpp"
 
 #include <gtest/gtest.h>

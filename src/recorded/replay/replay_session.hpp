@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A replay over TCP: one order entry session and one feed session drive a `replay_run`.
 //
 // Requests are pipelined as far as the run allows. Answers and feed arrive on separate connections; the run combines

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report of a replay, for people and for programs: the same numbers as text and as JSON.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A request of a replay and its outcome.
 //
 // Units: ticks, lots.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: files in a folder that is removed at the end of the test.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "io/backends/asio/asio_backend.hpp"
 
 #include <sys/eventfd.h>

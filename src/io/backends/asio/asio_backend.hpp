@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The backend on a `boost::asio::io_context`: tasks of Corro and handlers of Asio share one loop, and one thread.
 //
 //     boost::asio::io_context loop;

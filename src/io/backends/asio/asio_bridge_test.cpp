@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs Corro on Asio's loop, and awaits Asio's operations in Corro's tasks.
 #include <gtest/gtest.h>
 

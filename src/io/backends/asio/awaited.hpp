@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `awaited`: the completion token with which a task awaits an operation of Asio.
 //
 //     auto length = co_await socket.async_read_some(buffer, io::asio::awaited);   // std::expected<size_t, error_code>

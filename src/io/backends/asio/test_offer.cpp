@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A test program that links this file runs all its typed tests on Asio.
 #include "io/backends/asio/asio_backend.hpp"
 #include "io/testing/backend_tests.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "io/file/detail/file_operation.hpp"
 
 #include <fcntl.h>

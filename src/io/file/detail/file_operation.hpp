@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One call on a file, for the context, its backend and the pool of threads.
 //
 // `advance` repeats reads and writes until all is done, because the system may transfer only a part. Before every

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The threads that wait for disks where the backend cannot.
 //
 // One pool for the whole process. It has no thread before the first call, and at most `threads_max`; they end with the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The awaiters of socket operations: an operation for the backend, and how it suspends its task.
 //
 // Threads: one context.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ready queue: coroutines that may run now, first in, first out.
 //
 // Items are members of the object that made the coroutine wait (an awaiter, a promise), so queueing never

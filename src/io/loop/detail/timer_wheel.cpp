@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "io/loop/detail/timer_wheel.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A hierarchical timer wheel: arming and disarming take constant time and no system call.
 //
 // Eight levels of 64 slots; a slot of level 0 spans 2^14 ns, a slot of each further level spans 64 of the level below.

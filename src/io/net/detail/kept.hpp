@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `kept<T>`: state that a stream or a client shares with its operations in progress, so that it may be destroyed
 // before they have ended.
 //

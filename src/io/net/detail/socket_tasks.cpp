@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "io/net/detail/socket_tasks.hpp"
 
 #include "base/defect.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opening, connecting and accepting, for every address family.
 //
 // Threads: one context.

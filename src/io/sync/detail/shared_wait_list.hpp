@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tasks that wait for one another across threads: as wait_list.hpp, for the `shared_` forms.
 //
 // A spin lock, held briefly, guards the list and the primitive built on it. Woken waiters are delivered to their own

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tasks that wait for one another inside one context: the list behind events, mutexes, semaphores, latches, channels.
 //
 // A waiter is a member of its awaiter. It leaves the list by being woken, by a stop of its task, or, while the

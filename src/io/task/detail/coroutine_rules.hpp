@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parameters that a coroutine with a `task` may have, checked at its definition.
 //
 // A task runs later than its call, when objects that it refers to may be destroyed. As far as the language allows,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `lazily<Awaiter, Args...>`: the return type of an operation that starts when it is awaited.
 //
 // Awaiters are linked into lists while they wait, so they cannot move. Callers pass this small value around (to

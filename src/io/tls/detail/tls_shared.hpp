@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state that the connections of one `tls_context` share; private to the implementation of TLS.
 //
 // Threads: any, once it is made; the sessions are guarded.
