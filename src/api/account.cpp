@@ -72,6 +72,14 @@ io::task<bool> account::connect() {
     who.key = key_.secret;
     who.heartbeat = heartbeat;
     who.next_answer = 1;
+    if (!has_ended_earlier_life_) {
+        // Orders of an earlier API may rest that were to end with their connections: the venue has kept them if it was
+        // away itself, and takes this logon for the return of that client. A connection that is lost ends them.
+        auto earlier = co_await io::with_timeout(request_timeout, client::order_session::log_on(venue_, who));
+        if (!earlier || !*earlier) co_return false;
+        (**earlier)->abandon();
+        has_ended_earlier_life_ = true;
+    }
     auto made = co_await io::with_timeout(request_timeout, client::order_session::log_on(venue_, who));
     if (!made || !*made) co_return false;
     session_ = std::move(**made);

@@ -180,6 +180,7 @@ class account {
     std::uint32_t last_counter_ = 0;
     bool is_on_ = false;
     bool is_incomplete_ = false;
+    bool has_ended_earlier_life_ = false;  ///< what an API before this one has left to end
     bool closing_ = false;
 };
 
