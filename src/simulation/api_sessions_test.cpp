@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Clients of the API under the faults of a simulated world: the venue is killed, loses power, the API is killed, in any
 // order and at once. What a client was told stays true, and what it was told not to have happened has not.
 //
