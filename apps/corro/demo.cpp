@@ -153,7 +153,9 @@ std::unique_ptr<passing_folder> keep_past(node::configuration& c) {
         return nullptr;
     }
     auto folder = std::make_unique<passing_folder>();
-    c.journal_directory = folder->path();
+    // Beneath it, because a journal locks its own folder.
+    c.journal_directory = folder->path() + "/journal";
+    std::filesystem::create_directory(c.journal_directory);
     // An answer does not wait for the disk, so that the latencies are those without a journal.
     c.durability = journal::durability::none;
     c.journal_segment_bytes = past_segment_bytes;
