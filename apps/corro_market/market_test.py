@@ -51,6 +51,23 @@ class Market(unittest.TestCase):
         self.assertEqual(refused.returncode, 1)
         self.assertIn("exists; name a new folder", refused.stderr)
 
+    def test_a_run_keeps_the_file_of_values_that_it_follows(self):
+        self.scenario.write_text((SCENARIOS / "announcement.toml").read_text().replace('"180s"', '"70s"'))
+        values = self.here / "announcement.csv"
+        values.write_text((SCENARIOS / "announcement.csv").read_text())
+        out = self.here / "run"
+        self.run_ok("run", self.scenario, "--out", out)
+        self.assertEqual((out / "announcement.csv").read_text(), values.read_text())
+        self.run_ok("run", self.scenario, "--seeds", "1:3", "--out", self.here / "seeds")
+        values.write_text("seconds,ticks\n0,10000\n60,9900\n")
+        self.run_ok("fork", out)
+        refused = corro_market("run", self.scenario, "--seeds", "1:3", "--out", self.here / "seeds")
+        self.assertIn("has runs of another scenario", refused.stderr)
+        values.write_text("seconds,ticks\n0,10000\n60;9900\n")
+        refused = corro_market("check", self.scenario)
+        self.assertEqual(refused.returncode, 2)
+        self.assertRegex(refused.stderr, r"calm.toml:\d+: fundamental.path: .*announcement.csv:3: expected a time and a value")
+
     def test_a_whole_venue_gives_the_folder_of_the_direct_run(self):
         text = (SCENARIOS / "constant_links.toml").read_text().replace('"60s"', '"2s"')
         text += '\n[[event]]\nat = "1s"\nkind = "phase"\nphase = "volatility_auction"\nlength = "300ms"\n'

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <fstream>
@@ -23,6 +24,7 @@
 #include "market/recording/recording.hpp"
 #include "market/whole/repeated_market.hpp"
 #include "market/whole/whole_market.hpp"
+#include "recorded/replay/recording.hpp"
 #include "report.hpp"
 
 namespace corro::app {
@@ -177,6 +179,22 @@ void write_file(const fs::path& file, const std::string& text) {
     fs::rename(draft, file);
 }
 
+void write_scenario(const fs::path& folder, const market::scenario& what) {
+    for (const market::scenario_file& each : what.files) {
+        const fs::path file = folder / each.name;
+        fs::create_directories(file.parent_path());
+        write_file(file, each.text);
+    }
+    write_file(folder / "scenario.toml", what.text);
+}
+
+bool has_scenario(const fs::path& folder, const market::scenario& what) {
+    if (read_text(folder / "scenario.toml") != what.text) return false;
+    return std::ranges::all_of(what.files, [&](const market::scenario_file& each) {
+        return recorded::replay::read_text_file((folder / each.name).string()) == each.text;
+    });
+}
+
 market::scenario load_scenario(const fs::path& file, const fs::path& data_folder) {
     market::scenario_files from;
     from.data_folder = data_folder.string();
@@ -294,7 +312,7 @@ run_result record_into(const market::scenario& what, std::unique_ptr<market::mar
     run_result made = result_of(*world, seed, measured, of_day);
     made.digests = marks.take();
     write_file(folder / "digests.csv", digests_csv(made.digests, what.sample_ns));
-    write_file(folder / "scenario.toml", what.text);
+    write_scenario(folder, what);
     write_file(folder / "venue.toml", market::venue_toml(*world, venue_name, fs::absolute(folder / "journal").string(),
                                                          what.instruments_toml));
     write_file(folder / "agents.csv", agents_csv(*world));

@@ -70,6 +70,11 @@ run_result run_whole_into(const market::scenario& what, std::uint64_t seed, cons
 /// Writes a file whole or not at all. @throws std::runtime_error
 void write_file(const std::filesystem::path& file, const std::string& text);
 
+/// Writes `scenario.toml`, and beside it the files of values that it names. @throws std::runtime_error
+void write_scenario(const std::filesystem::path& folder, const market::scenario& what);
+/// Whether a folder has this scenario, with the same files. @throws std::runtime_error
+[[nodiscard]] bool has_scenario(const std::filesystem::path& folder, const market::scenario& what);
+
 /// Runs all seeds in processes, one file `seed-N.json` for each in the folder. Seeds whose file is there are not run
 /// again, and files of other seeds are left alone; a folder of another scenario or version is refused.
 /// @throws std::runtime_error

@@ -46,15 +46,14 @@ pid_t start(const market::scenario& what, std::uint64_t seed, const fs::path& fo
     ::_exit(code);
 }
 
-/// The folder belongs to one scenario, whose text it keeps.
+/// The folder belongs to one scenario, whose text and files it keeps.
 void claim(const fs::path& folder, const market::scenario& what) {
     fs::create_directories(folder);
-    const fs::path kept = folder / "scenario.toml";
-    if (!fs::exists(kept)) {
-        write_file(kept, what.text);
+    if (!fs::exists(folder / "scenario.toml")) {
+        write_scenario(folder, what);
         return;
     }
-    if (load_scenario(kept).text != what.text) {
+    if (!has_scenario(folder, what)) {
         throw std::runtime_error(
             fmt::format("{} has runs of another scenario; name another folder with --out", folder.string()));
     }

@@ -2,6 +2,7 @@
 #include "market/participants/oracle.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "base/assert.hpp"
 
@@ -14,11 +15,24 @@ oracle::oracle(oracle_options options, std::uint64_t run_seed, std::string_view 
     const double k = options_.reversion_per_second;
     decay_ = exp_of(-k * h);
     deviation_ = options_.volatility * sqrt_of(k > 0 ? (1 - exp_of(-2 * k * h)) / (2 * k) : h);
+    double squares = 0;
+    for (const oracle_options::factor& each : options_.factors) {
+        factors_.push_back({random_stream(run_seed, "factor " + each.name), each.loading});
+        squares += each.loading * each.loading;
+    }
+    CORRO_ASSERT(squares < 1.001, "the loadings leave no variance below 0");
+    if (!factors_.empty()) own_loading_ = sqrt_of(std::max(1 - squares, 0.0));
     grid_.push_back(value_);
 }
 
+double oracle::draw() {
+    double sum = own_loading_ * random_.normal();
+    for (factor& each : factors_) sum += each.loading * each.random.normal();
+    return sum;
+}
+
 void oracle::step() {
-    const double moved = random_.normal();
+    const double moved = draw();
     double scale = 1;
     if (options_.variance_volatility > 0) {
         const double h = static_cast<double>(options_.step_ns) / 1e9;
@@ -48,7 +62,11 @@ double oracle::at(std::int64_t time_ns) {
     if (!options_.path.empty()) {
         const auto after =
             std::ranges::upper_bound(options_.path, time_ns, {}, &std::pair<std::int64_t, double>::first);
-        return after == options_.path.begin() ? after->second : std::prev(after)->second;
+        double value = after == options_.path.begin() ? after->second : std::prev(after)->second;
+        for (const auto& [at_ns, ticks] : options_.shocks) {
+            if (at_ns <= time_ns) value += ticks;
+        }
+        return value;
     }
     const auto index = static_cast<std::size_t>(time_ns / options_.step_ns);
     while (grid_.size() <= index) step();

@@ -10,7 +10,14 @@
 //   dv = a (1 - v) dt + b sqrt(v) dW,   the correlation of dW with the normal draws of x being c,
 // by Euler's scheme with full truncation. The mean of v is 1, its variance in the long run b^2 / (2 a).
 //
-// The path comes from its own random stream, so it does not depend on who looks, or when.
+// With common factors, the normal draw of a step is
+//   sum of loading_j F_j + sqrt(1 - sum of loading_j^2) N(0, 1)
+// where F_j is the standard normal number that factor j has for this step. It is a standard normal number itself, so
+// the moments of one path stay, and the draws of two paths have the correlation sum of loading_j loading'_j. Any matrix
+// of correlations can be written so: the rows of its Cholesky factor are loadings.
+//
+// Each path has a random stream of its own, and so has each factor. No path depends on who looks, when, or on what
+// other paths there are.
 //
 // Units: ticks, nanoseconds. Volatility in ticks per square root of a second.
 // Cost:  a few nanoseconds for each step of the grid, once.
@@ -22,6 +29,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -30,7 +38,16 @@
 
 namespace corro::market {
 
+/// Time and ticks, by time.
+using value_path = std::vector<std::pair<std::int64_t, double>>;
+
 struct oracle_options {
+    /// A factor that several values of a run have in common.
+    struct factor {
+        std::string name;
+        double loading = 0;  ///< -1 to 1
+    };
+
     double start_ticks = 10'000;
     double mean_ticks = 10'000;
     double reversion_per_second = 0;  ///< k
@@ -41,9 +58,11 @@ struct oracle_options {
     double jumps_per_second = 0;
     double jump_deviation_ticks = 0;
     std::int64_t step_ns = 1'000'000;
-    std::vector<std::pair<std::int64_t, double>> shocks;  ///< time and ticks, by time
-    /// A given path instead: time and ticks, by time; not empty.
-    std::vector<std::pair<std::int64_t, double>> path;
+    /// Values with the same factor have the same step. The squares of the loadings have a sum of at most 1.
+    std::vector<factor> factors;
+    value_path shocks;  ///< what is added to the value and its mean, by time
+    /// Given values instead of a process, each until the next one. Shocks are added to them. Empty: a process.
+    value_path path;
 };
 
 class oracle {
@@ -54,10 +73,18 @@ class oracle {
     [[nodiscard]] const oracle_options& options() const noexcept { return options_; }
 
  private:
+    struct factor {
+        random_stream random;
+        double loading;
+    };
+
     void step();
+    double draw();
 
     oracle_options options_;
     random_stream random_;
+    std::vector<factor> factors_;
+    double own_loading_ = 1;
     double decay_;
     double deviation_;
     double mean_;

@@ -104,7 +104,99 @@ TEST(oracle, adds_shocks_that_stay_and_follows_a_given_path) {
     oracle given(how, 1, "x");
     EXPECT_EQ(given.at(0), 5);
     EXPECT_EQ(given.at(2 * s - 1), 5);
-    EXPECT_EQ(given.at(90 * s), 7);
+    EXPECT_EQ(given.at(2 * s), 7);
+    EXPECT_EQ(given.at(3 * s - 1), 7);
+    EXPECT_EQ(given.at(3 * s), 47) << "news is added to given values, too";
+    EXPECT_EQ(given.at(90 * s), 47);
+}
+
+/// The normal draws of a path: without reversion, each change is the volatility times one.
+std::vector<double> draws_of(const oracle_options& how, std::uint64_t seed, std::string_view name, int count) {
+    oracle path(how, seed, name);
+    std::vector<double> all;
+    for (int i = 1; i <= count; ++i) {
+        const double now = path.at(std::int64_t{i} * how.step_ns);
+        all.push_back(now - path.at(std::int64_t{i - 1} * how.step_ns));
+    }
+    return all;
+}
+
+oracle_options factor_walk(std::vector<oracle_options::factor> factors) {
+    oracle_options how;
+    how.start_ticks = how.mean_ticks = 0;
+    how.volatility = 3;
+    how.step_ns = 1 * s;
+    how.factors = std::move(factors);
+    return how;
+}
+
+double mean_product(const std::vector<double>& a, const std::vector<double>& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+    return sum / static_cast<double>(a.size());
+}
+
+TEST(oracle, values_with_common_factors_have_the_correlations_of_their_loadings) {
+    const auto near = factor_walk({{"index", 0.8}, {"rates", 0.3}});
+    const auto far = factor_walk({{"index", 0.6}, {"rates", -0.5}});
+    const auto alone = factor_walk({{"oil", 0.9}});
+    const double exact = 0.8 * 0.6 - 0.3 * 0.5;
+    constexpr int count = 4'000;
+    constexpr int runs = 25;
+    const std::uint64_t seed = base::test_seed();
+    double mean = 0;
+    for (std::uint64_t i = 0; i < runs; ++i) {
+        const auto a = draws_of(near, seed + i, "near", count);
+        const auto b = draws_of(far, seed + i, "far", count);
+        const auto c = draws_of(alone, seed + i, "alone", count);
+        // Five errors each: a product of normal numbers with correlation c has the variance 1 + c^2, a square 2.
+        const double error = 5 * 9 / std::sqrt(count);
+        EXPECT_NEAR(mean_product(a, b), 9 * exact, error * std::sqrt(1 + exact * exact)) << "seed " << seed + i;
+        EXPECT_NEAR(mean_product(a, c), 0, error) << "seed " << seed + i;
+        for (const auto& each : {a, b, c}) {
+            EXPECT_NEAR(mean_product(each, each), 9, error * std::sqrt(2.0)) << "seed " << seed + i;
+        }
+        mean += mean_product(a, b) / 9 / runs;
+    }
+    EXPECT_NEAR(mean, exact, 5 * std::sqrt((1 + exact * exact) / (count * runs))) << "seed " << seed;
+}
+
+TEST(oracle, common_factors_keep_the_moments_of_a_path) {
+    auto how = factor_walk({{"index", -0.6}, {"rates", 0.8}});
+    how.reversion_per_second = 0.5;
+    double squares = 0;
+    double fourths = 0;
+    oracle path(how, base::test_seed(), "value");
+    constexpr int count = 50'000;
+    for (int i = 1; i <= count; ++i) {
+        // Values ten seconds apart hardly depend on each other.
+        const double x = path.at(std::int64_t{i} * 10 * s);
+        squares += x * x / count;
+        fourths += x * x * x * x / count;
+    }
+    EXPECT_NEAR(squares, 9, 5 * 9 * std::sqrt(2.1 / count)) << "sigma^2 / (2 k)";
+    EXPECT_NEAR(fourths / (squares * squares), 3, 5 * std::sqrt(30.0 / count));
+}
+
+TEST(oracle, a_path_depends_on_no_other_one_and_two_with_the_whole_factor_are_the_same) {
+    const auto plain = draws_of(factor_walk({}), 7, "near", 50);
+    EXPECT_EQ(draws_of(factor_walk({{"index", 0}}), 7, "near", 50), plain) << "its own draws are those without factors";
+    const auto one = draws_of(factor_walk({{"index", 1}}), 7, "near", 50);
+    EXPECT_EQ(draws_of(factor_walk({{"index", 1}}), 7, "far", 50), one);
+    EXPECT_NE(one, plain);
+    auto mirrored = draws_of(factor_walk({{"index", -1}}), 7, "far", 50);
+    for (double& each : mirrored) each = -each;
+    EXPECT_EQ(mirrored, one);
+    // Jumps come from the path's own stream, which a factor does not move.
+    auto jumping = factor_walk({{"index", 0.7}});
+    jumping.jumps_per_second = 0.2;
+    jumping.jump_deviation_ticks = 1'000;
+    auto alone = jumping;
+    alone.factors.clear();
+    oracle with(jumping, 3, "x");
+    oracle without(alone, 3, "x");
+    EXPECT_NEAR(with.at(200 * s), without.at(200 * s), 8 * 3 * std::sqrt(2 * 200.0));
+    EXPECT_GT(std::abs(with.at(200 * s)), 600) << "there were jumps";
 }
 
 TEST(hawkes, has_its_mean_rates_and_clusters) {

@@ -28,14 +28,6 @@ using node::table_reader;
 constexpr std::int64_t start_ns_max = 7'258'118'400'000'000'000;  // 2200-01-01
 /// Of a lot. The fees of some 90 million lots are below 2^63.
 constexpr std::int64_t fee_nano_max = 100'000'000'000;
-constexpr const char* used_twice = "is used twice; expected another name";
-
-/// A name that is not empty.
-std::string read_name(table_reader& r, std::string_view key) {
-    std::string name = r.text(key);
-    if (name.empty()) r.fail(key, "expected a name");
-    return name;
-}
 
 void read_market(table_reader& r, scenario& into) {
     into.name = r.text("name");
@@ -92,30 +84,6 @@ void read_fees(const toml::table& root, const std::string& file, scenario& into)
         };
         into.options.fees[index] = {.maker = amount("maker"), .taker = amount("taker")};
         r.finish();
-    });
-}
-
-void read_fundamentals(const toml::table& root, const std::string& file, scenario& into) {
-    node::read_array(root, "fundamental", file, [&](table_reader& r) {
-        const std::string name = read_name(r, "name");
-        if (contains(into.fundamentals, name, &std::pair<std::string, oracle_options>::first)) {
-            r.fail("name", used_twice);
-        }
-        oracle_options o;
-        o.start_ticks = r.real("start_ticks", -many, many);
-        o.mean_ticks = r.real("mean_ticks", o.start_ticks, -many, many);
-        o.reversion_per_second = r.real("reversion_per_second", 0, 0, 1e6);
-        o.volatility = r.real("volatility_ticks", 0, 0, 1e6);
-        o.variance_reversion_per_second = r.real("variance_reversion_per_second", 1, 1e-6, 1e3);
-        o.variance_volatility = r.real("variance_volatility", 0, 0, 1e3);
-        o.variance_correlation = r.real("variance_correlation", 0, -1, 1);
-        o.jumps_per_second = r.real("jumps_per_second", 0, 0, 1e3);
-        o.jump_deviation_ticks = r.real("jump_deviation_ticks", 0, 0, 1e6);
-        o.step_ns = r.duration_ns("step", 10'000'000, 1'000, 3'600'000'000'000);
-        if (into.duration_ns / o.step_ns > 100'000'000)
-            r.fail("step", "expected at most 100,000,000 steps in the duration: lengthen the step");
-        r.finish();
-        into.fundamentals.emplace_back(name, std::move(o));
     });
 }
 
@@ -211,6 +179,12 @@ behaviour begin_later(agent& me, std::int64_t at_ns, std::function<behaviour(age
 }
 
 }  // namespace
+
+std::string read_name(table_reader& r, std::string_view key) {
+    std::string name = r.text(key);
+    if (name.empty()) r.fail(key, "expected a name");
+    return name;
+}
 
 void require_one_of(const table_reader& r, std::string_view key, const std::string& value,
                     const std::vector<std::string>& known) {
@@ -349,7 +323,8 @@ scenario parse_scenario(std::string_view text, const std::string& file, const sc
     scenario made;
     made.text = std::string(text);
     table_reader top(root, file, "");
-    top.knows({"market", "recording", "instrument", "fee", "batch_auction", "fundamental", "link", "agents", "event"});
+    top.knows({"market", "recording", "instrument", "fee", "batch_auction", "factor", "fundamental", "link", "agents",
+               "event"});
     if (!root.contains("market")) throw configuration_error(file + ":1: market: is missing");
     node::read_table(root, "recording", file, [&](table_reader& r) { read_recording(r, file, from, made); });
     node::read_table(root, "market", file, [&](table_reader& r) { read_market(r, made); });
@@ -360,7 +335,7 @@ scenario parse_scenario(std::string_view text, const std::string& file, const sc
     }
     read_fees(root, file, made);
     read_batches(root, file, made);
-    read_fundamentals(root, file, made);
+    read_fundamentals(root, file, from, made);
     read_groups(root, file, read_links(root, file), made);
     node::read_array(root, "event", file, [&](table_reader& r) {
         read_event(r, made);

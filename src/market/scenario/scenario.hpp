@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "market/market.hpp"
 #include "market/participants/oracle.hpp"
 #include "market/recorded_day/recorded_flow.hpp"
+#include "recorded/replay/recording.hpp"
 
 namespace corro::market {
 
@@ -52,10 +54,17 @@ struct batch_auction {
     std::int64_t interval_ns = 0;
 };
 
+/// A file beside the scenario that it names.
+struct scenario_file {
+    std::string name;  ///< a path relative to the scenario, without ".."
+    std::string text;
+};
+
 struct scenario {
     std::string name;
-    std::string about;  ///< one sentence
-    std::string text;   ///< of the file
+    std::string about;                 ///< one sentence
+    std::string text;                  ///< of the file
+    std::vector<scenario_file> files;  ///< of values; a run repeats itself with them
     std::int64_t duration_ns = 0;
     std::int64_t sample_ns = 1'000'000'000;  ///< of the metrics
     std::uint64_t seed = 1;
@@ -72,11 +81,12 @@ struct scenario {
     [[nodiscard]] std::unique_ptr<market> build(std::uint64_t run_seed, bool keeps_commands = true) const;
 };
 
-/// Where a scenario finds the recordings that it names.
+/// Where a scenario finds the recordings and the files of values that it names.
 struct scenario_files {
     /// Beside the folder of the scenario; empty: none.
     std::string data_folder;
     std::function<recorded_day(const recorded::replay::recording_options&)> load = load_recorded_day;
+    std::function<std::optional<std::string>(const std::string& file)> read_text = recorded::replay::read_text_file;
 };
 
 /// @param file  For messages, and for the folder of the files that it names.

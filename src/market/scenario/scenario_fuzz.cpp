@@ -14,6 +14,7 @@
 #include "base/assert.hpp"
 #include "market/calibration/scenario_template.hpp"
 #include "market/scenario/scenario.hpp"
+#include "market/scenario/scenario_parts.hpp"
 #include "node/configuration/configuration.hpp"
 #include "recorded/replay/order_record.hpp"
 
@@ -61,16 +62,31 @@ void read_as_template(std::string_view text) {
     }
 }
 
+/// Any bytes are read as a file of values: a path by time, or an error with its line.
+void read_as_values(std::string_view text) {
+    const auto made = market::parse_value_path(text);
+    if (!made) {
+        check_error("fuzzed.toml:" + made.error());
+        return;
+    }
+    CORRO_ASSERT(!made->empty());
+    CORRO_ASSERT(std::ranges::adjacent_find(*made, [](const auto& a, const auto& b) { return a.first >= b.first; }) ==
+                     made->end(),
+                 "values are by time");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     read_as_template(text);
+    read_as_values(text);
     market::scenario made;
     market::scenario_files from;
     from.load = [](const recorded::replay::recording_options& /*files*/) -> market::recorded_day {
         throw recorded::replay::replay_error("no file is opened here");
     };
+    from.read_text = [](const std::string& /*file*/) { return std::string("seconds,ticks\n0,100\n1,101.5\n"); };
     try {
         made = market::parse_scenario(text, "fuzzed.toml", from);
     } catch (const node::configuration_error& error) {

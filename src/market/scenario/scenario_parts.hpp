@@ -2,7 +2,9 @@
 // The parts of a scenario file that are read in their own source files.
 #pragma once
 
+#include <expected>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "market/scenario/scenario.hpp"
@@ -35,6 +37,16 @@ struct scenario_names {
 void read_recording(node::table_reader& r, const std::string& file, const scenario_files& from, scenario& into);
 /// Reads an event; groups and fundamentals of the scenario are known.
 void read_event(node::table_reader& r, scenario& into);
+
+/// Reads the factors and the fundamentals, with their files.
+void read_fundamentals(const toml::table& root, const std::string& file, const scenario_files& from, scenario& into);
+/// Reads a CSV file of values: a header `seconds,ticks`, then lines by time.
+/// @return The path, not empty; or the line of an error, a colon, and a sentence.
+[[nodiscard]] std::expected<value_path, std::string> parse_value_path(std::string_view text);
+
+/// Reads a name that is not empty.
+[[nodiscard]] std::string read_name(node::table_reader& r, std::string_view key);
+inline constexpr const char* used_twice = "is used twice; expected another name";
 
 /// @throws node::configuration_error with the known names, if `value` is not among them.
 void require_one_of(const node::table_reader& r, std::string_view key, const std::string& value,

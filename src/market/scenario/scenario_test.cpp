@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <regex>
 #include <set>
 #include <span>
@@ -274,6 +275,47 @@ TEST(scenario, names_the_line_and_the_key_of_every_error) {
          ":23: batch_auction.instrument: has a [[batch_auction]] already"},
         {"volatility_ticks = 0.5", "volatility_ticks = 0.5\nvariance_correlation = 2",
          ":23: fundamental.variance_correlation: expected a number from -1"},
+        {"[[fundamental]]", "[[factor]]\nname = \"\"\n[[fundamental]]", ":20: factor.name: expected a name"},
+        {"[[fundamental]]", "[[factor]]\nname = \"f\"\n[[factor]]\nname = \"f\"\n[[fundamental]]",
+         ":22: factor.name: is used twice; expected another name"},
+        {"[[fundamental]]", "[[factor]]\nname = \"f\"\nloading = 1\n[[fundamental]]",
+         ":21: factor.loading: is not a key of this table"},
+        {"volatility_ticks = 0.5", "volatility_ticks = 0.5\nfactors = [{ name = \"index\", loading = 0.5 }]",
+         ":23: fundamental.factors.name: expected one of: (nothing is defined); found \"index\""},
+        {"[[fundamental]]\nname = \"value\"\n",
+         "[[factor]]\nname = \"f\"\n[[fundamental]]\nname = \"value\"\nfactors = [{ name = \"f\" }]\n",
+         "fundamental.factors.loading: is missing"},
+        {"[[fundamental]]\nname = \"value\"\n",
+         "[[factor]]\nname = \"f\"\n[[fundamental]]\nname = \"value\"\n"
+         "factors = [{ name = \"f\", loading = 1.5 }]\n",
+         ":23: fundamental.factors.loading: expected a number from -1 to 1"},
+        {"[[fundamental]]\nname = \"value\"\n",
+         "[[factor]]\nname = \"f\"\n[[fundamental]]\nname = \"value\"\n"
+         "factors = [{ name = \"f\", loading = 0.1 }, { name = \"f\", loading = 0.1 }]\n",
+         ":23: fundamental.factors.name: has a loading already; expected one for each factor"},
+        {"[[fundamental]]\nname = \"value\"\n",
+         "[[factor]]\nname = \"f\"\n[[factor]]\nname = \"g\"\n[[fundamental]]\nname = \"value\"\n"
+         "factors = [{ name = \"f\", loading = 0.8 }, { name = \"g\", loading = -0.7 }]\n",
+         ":25: fundamental.factors: the squares of the loadings have the sum 1.13"},
+        {"[[fundamental]]\nname = \"value\"\n",
+         "[[factor]]\nname = \"f\"\n[[fundamental]]\nname = \"other\"\nstart_ticks = 5\nstep = \"1ms\"\n"
+         "factors = [{ name = \"f\", loading = 0.5 }]\n[[fundamental]]\nname = \"value\"\nstep = \"2ms\"\n"
+         "factors = [{ name = \"f\", loading = 0.5 }]\n",
+         ":28: fundamental.step: \"other\" has the factor \"f\", too, with another step; expected 1000000 ns for both"},
+        {"start_ticks = 10_000\n", "path = \"v.csv\"\n",
+         "fundamental.volatility_ticks: the values come from a file; remove this key, or remove path"},
+        {"start_ticks = 10_000\nvolatility_ticks = 0.5", "path = \"no.csv\"",
+         ":21: fundamental.path: no.csv cannot be read; expected a CSV file beside the scenario, or in"},
+        {"start_ticks = 10_000\nvolatility_ticks = 0.5", "path = \"/v.csv\"",
+         ":21: fundamental.path: expected a .csv file beside the scenario"},
+        {"start_ticks = 10_000\nvolatility_ticks = 0.5", "path = \"../v.csv\"",
+         ":21: fundamental.path: expected a .csv file beside the scenario"},
+        {"start_ticks = 10_000\nvolatility_ticks = 0.5", "path = \"values.txt\"",
+         ":21: fundamental.path: expected a .csv file beside the scenario"},
+        {"start_ticks = 10_000\nvolatility_ticks = 0.5", "path = \"agents.csv\"",
+         ":21: fundamental.path: is a file that each run writes beside its copy of the scenario"},
+        {"start_ticks = 10_000\nvolatility_ticks = 0.5", "path = 3",
+         ":21: fundamental.path: expected a text in quotes"},
     };
     EXPECT_GE(all.size(), 80U);
     EXPECT_EQ(error_of(sound), "no error");
@@ -292,6 +334,76 @@ TEST(scenario, names_the_line_and_the_key_of_every_error) {
     EXPECT_EQ(error_of("market = 3\n"), "bad.toml:1: market: expected a table headed [market]");
     EXPECT_EQ(error_of("[market]\nname = \"m\"\nduration = \"1s\"\n[instrument]\nid = 1\n"),
               "bad.toml:4: instrument: expected tables headed [[instrument]]");
+}
+
+TEST(scenario, names_the_line_of_every_error_of_a_file_of_values) {
+    const std::string text = with(sound, "start_ticks = 10_000\nvolatility_ticks = 0.5", "path = \"v.csv\"");
+    const std::map<std::string, std::string> all{
+        {"", "1: expected a line with a time and a value"},
+        {"seconds,ticks\n", "1: expected a line with a time and a value"},
+        {"time,value\n1,2\n", "1: expected the header seconds,ticks"},
+        {"seconds,ticks\n0,5\n1;6\n", "3: expected a time and a value with a comma between them"},
+        {"seconds,ticks\n0,5\n\n2,6\n", "3: expected a time and a value with a comma between them"},
+        {"seconds,ticks\n0,5\nten,6\n", "3: seconds: "},
+        {"seconds,ticks\n0,5,6\n", "2: ticks: "},
+        {"seconds,ticks\n0,\n", "2: ticks: "},
+        {"seconds,ticks\n0,nan\n", "2: ticks: "},
+        {"seconds,ticks\n-1,5\n", "2: seconds: expected the time since the start of the run, from 0 to a week"},
+        {"seconds,ticks\n604800.1,5\n", "2: seconds: expected the time since the start of the run, from 0 to a week"},
+        {"seconds,ticks\n0,5\n0,6\n", "3: seconds: expected a later time than in the line before"},
+        {"seconds,ticks\n0,1000000000.5\n", "2: ticks: expected a value from -1"},
+    };
+    for (const auto& [values, error] : all) {
+        scenario_files from;
+        from.read_text = [&](const std::string& file) {
+            EXPECT_EQ(file, "there/v.csv") << "beside the scenario";
+            return values;
+        };
+        try {
+            static_cast<void>(parse_scenario(text, "there/bad.toml", from));
+            ADD_FAILURE() << "no error for " << values;
+        } catch (const node::configuration_error& e) {
+            const std::string found = e.what();
+            const std::string expected = "there/bad.toml:21: fundamental.path: there/v.csv:" + error;
+            EXPECT_EQ(found.substr(0, expected.size()), expected) << "for " << values;
+        }
+    }
+}
+
+TEST(scenario, values_from_a_file_are_followed_exactly) {
+    scenario_files from;
+    from.data_folder = "elsewhere";
+    from.read_text = [](const std::string& file) -> std::optional<std::string> {
+        if (file != "elsewhere/days/v.csv") return std::nullopt;
+        return "seconds,ticks\r\n0,10000.25\r\n0.000000001,-3\n2.5,10004.1";
+    };
+    const std::string text = with(sound, "start_ticks = 10_000\nvolatility_ticks = 0.5", "path = \"days/v.csv\"");
+    const scenario made = parse_scenario(with(text, "sigmas = 20", "ticks = 8"), "file.toml", from);
+    ASSERT_EQ(made.files.size(), 1U);
+    EXPECT_EQ(made.files[0].name, "days/v.csv");
+    EXPECT_EQ(made.files[0].text, from.read_text("elsewhere/days/v.csv"));
+    oracle value(made.fundamentals[0].second, 1, "value");
+    const value_path expected{
+        {0, 10'000.25}, {1, -3}, {999'999'999, -3}, {1'000'000'000, 5}, {2'500'000'000, 10'012.1}};
+    for (const auto& [at_ns, ticks] : expected) EXPECT_DOUBLE_EQ(value.at(at_ns), ticks) << at_ns;
+    EXPECT_EQ(error_of(with(text, "days/v.csv", "config/no.csv")).find("bad.toml:21: fundamental.path: config/no.csv"),
+              0U);
+}
+
+TEST(scenario, a_factor_changes_a_run_only_through_loadings) {
+    const auto digest_of = [](const std::string& text) {
+        const scenario made = parse_scenario(text, "factors.toml");
+        const auto world = made.build(3);
+        world->run(3'000'000'000);
+        return world->digest();
+    };
+    const std::string other =
+        "[[factor]]\nname = \"index\"\n[[fundamental]]\nname = \"other\"\nstart_ticks = 1\n"
+        "factors = [{ name = \"index\", loading = 0.5 }]\n[[fundamental]]";
+    const std::string beside = with(sound, "[[fundamental]]", other);
+    EXPECT_EQ(digest_of(beside), digest_of(sound)) << "another value changes no path";
+    const std::string loaded = "volatility_ticks = 0.5\nfactors = [{ name = \"index\", loading = 0.5 }]";
+    EXPECT_NE(digest_of(with(beside, "volatility_ticks = 0.5", loaded)), digest_of(sound));
 }
 
 /// When an instrument traded, and how often.

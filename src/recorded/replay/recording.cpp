@@ -7,7 +7,10 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "recorded/recorded_file.hpp"
@@ -177,6 +180,13 @@ std::vector<std::filesystem::path> find_recording(const std::vector<std::string>
         found.push_back(is_near ? std::move(near) : std::filesystem::path(data_folder) / each);
     }
     return found;
+}
+
+std::optional<std::string> read_text_file(const std::string& file) {
+    std::error_code ignored;
+    std::ifstream in(file, std::ios::binary);
+    if (!in || std::filesystem::is_directory(file, ignored)) return std::nullopt;
+    return std::string{std::istreambuf_iterator<char>(in), {}};
 }
 
 std::unique_ptr<recording> survey_recording(const recording_options& options) {

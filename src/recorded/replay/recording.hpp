@@ -61,6 +61,9 @@ class recording {
                                                                 const std::string& beside,
                                                                 const std::string& data_folder);
 
+/// The text of a file beside a recording; none if it cannot be read.
+[[nodiscard]] std::optional<std::string> read_text_file(const std::string& file);
+
 /// Reads the files once.
 /// @throws replay_error  Files that are missing, truncated or foreign, with file and place.
 [[nodiscard]] std::unique_ptr<recording> survey_recording(const recording_options& options);
