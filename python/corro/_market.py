@@ -59,7 +59,10 @@ class Scenario:
             object.__setattr__(self, name, value)
 
     def to_dict(self) -> dict[str, Any]:
-        """The scenario as a dictionary, to change and to give to `corro.scenario`."""
+        """The scenario as a dictionary, to change and to give to `corro.scenario`.
+
+        A dictionary lies beside no file: what it names, such as a path of values, is looked for in the working directory.
+        """
         import tomllib
 
         return tomllib.loads(self.text)
