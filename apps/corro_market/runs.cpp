@@ -165,9 +165,9 @@ std::string notes_csv(const market::market& world) {
 }  // namespace
 
 std::string read_text(const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    if (!in || fs::is_directory(file)) throw std::runtime_error(fmt::format("{}: cannot be read", file.string()));
-    return {std::istreambuf_iterator<char>(in), {}};
+    std::optional<std::string> text = recorded::replay::read_text_file(file.string());
+    if (!text) throw std::runtime_error(fmt::format("{}: cannot be read", file.string()));
+    return std::move(*text);
 }
 
 void write_file(const fs::path& file, const std::string& text) {
