@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the files of a web site as C++, so that a program has them inside it.
 
-    embed_site.py LIST OUTPUT    LIST names the files, one a line, relative to its own folder; lines that begin with # are comments.
-                                 Without such a file the site is empty.
+    embed_site.py LIST OUTPUT NAME    LIST names the files, one a line, relative to its own folder; lines that begin with # are
+                                      comments. Without such a file the site is empty. NAME_files.hpp declares NAME_files().
     embed_site.py --self-test
 
 The text depends on the files only: no times, no paths of this machine.
@@ -60,10 +60,10 @@ def paths_of(listing: str) -> list[str]:
     return paths
 
 
-def text_of(files: dict[str, bytes]) -> str:
+def text_of(files: dict[str, bytes], name: str) -> str:
     parts = [
         "// Made by tools/embed_site.py. Do not edit.",
-        '#include "dashboard_files.hpp"',
+        f'#include "{name}_files.hpp"',
         "",
         "#include <array>",
         "#include <string_view>",
@@ -77,16 +77,16 @@ def text_of(files: dict[str, bytes]) -> str:
         packed = gzip.compress(data, 9, mtime=0)
         if len(packed) >= len(data) * 9 // 10:
             packed = b""
-        for name, content in (("plain", data), ("gzip", packed)):
+        for kept, content in (("plain", data), ("gzip", packed)):
             if content:
-                parts.append(f"constexpr char {name}_{number}[] =\n{literal(content)};")
+                parts.append(f"constexpr char {kept}_{number}[] =\n{literal(content)};")
         plain = f"std::string_view(plain_{number}, {len(data)})" if data else "std::string_view()"
         small = f"std::string_view(gzip_{number}, {len(packed)})" if packed else "std::string_view()"
         kind, tag = TYPES[pathlib.PurePosixPath(path).suffix], hashlib.sha256(data).hexdigest()[:16]
         fixed = "true" if is_immutable(path) else "false"
         entries.append(f'    api::site_file{{"{path}", "{kind}", "{tag}", {plain}, {small}, {fixed}}},')
     parts += [f"constexpr std::array<api::site_file, {len(entries)}> files{{{{", *entries, "}};", ""]
-    parts += ["}  // namespace", "", "std::span<const api::site_file> dashboard_files() noexcept {"]
+    parts += ["}  // namespace", "", f"std::span<const api::site_file> {name}_files() noexcept {{"]
     parts += ["    return files;", "}", "", "}  // namespace corro::app", ""]
     return "\n".join(parts)
 
@@ -103,8 +103,9 @@ def self_test() -> int:
             pass
     good = good and paths_of("# list\nindex.html\n\na/b.js\n") == ["index.html", "a/b.js"]
     good = good and literal(b'a"\\?\n\xff7') == '    "a\\042\\134\\077\\012\\3777"'
-    text = text_of({"index.html": b"<p>" + b"x" * 1000, "tiny.txt": b"q"})
-    good = good and text == text_of({"index.html": b"<p>" + b"x" * 1000, "tiny.txt": b"q"}) and "gzip_0" in text and "gzip_1" not in text
+    tiny = {"index.html": b"<p>" + b"x" * 1000, "tiny.txt": b"q"}
+    text = text_of(tiny, "page")
+    good = good and text == text_of(tiny, "page") and "page_files() noexcept" in text and "gzip_0" in text and "gzip_1" not in text
     print("embed_site: self-test", "passed" if good else "FAILED")
     return 0 if good else 1
 
@@ -112,9 +113,9 @@ def self_test() -> int:
 def main() -> int:
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
-    listing, output = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    listing, output, name = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
     paths = paths_of(listing.read_text(encoding="utf-8")) if listing.exists() else []
-    output.write_text(text_of({path: (listing.parent / path).read_bytes() for path in paths}), encoding="ascii")
+    output.write_text(text_of({path: (listing.parent / path).read_bytes() for path in paths}, name), encoding="ascii")
     return 0
 
 

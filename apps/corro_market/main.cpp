@@ -16,6 +16,7 @@
 #include "apps/command_line/command_line.hpp"
 #include "apps/command_line/seed_range.hpp"
 #include "calibration.hpp"
+#include "laboratory/lab_command.hpp"
 #include "node/configuration/configuration.hpp"
 #include "report.hpp"
 #include "runs.hpp"
@@ -35,6 +36,7 @@ struct market_options {
     std::string changed;
     std::string data;
     std::string against;
+    std::string listen = lab_options().listen;
     std::uint32_t skip_seconds = 0;
     std::uint32_t warm_up_seconds = 0;
     std::uint32_t evaluations = 500;
@@ -196,6 +198,15 @@ int check(const market_options& options) {
     return 0;
 }
 
+int laboratory_of(const market_options& options) {
+    lab_options with;
+    with.file = options.file;
+    with.data_folder = data_folder_of(options).string();
+    with.listen = options.listen;
+    with.seed = options.seed;
+    return run_laboratory(with);
+}
+
 comparison_times times_of(const market_options& options) {
     return {std::int64_t{options.skip_seconds} * 1'000'000'000, std::int64_t{options.warm_up_seconds} * 1'000'000'000};
 }
@@ -305,6 +316,13 @@ int main(int argc, char** argv) {
     checking.add_option("scenario", options->file, "The scenario: a TOML file").required().existing_file();
     add_data_option(checking);
     checking.runs([options] { return guarded(check, *options); });
+    const subcommand watching = line.add_subcommand(
+        "lab", "Serve a page that runs a scenario: stop, step, change, fork and compare; until it is interrupted");
+    watching.add_option("scenario", options->file, "The scenario: a TOML file").required().existing_file();
+    watching.add_option("--seed", options->seed, "The seed (default: the scenario's)");
+    watching.add_option("--listen", options->listen, "The address of the page, on this machine").shows_default();
+    add_data_option(watching);
+    watching.runs([options] { return guarded(laboratory_of, *options); });
     const auto add_facts_options = [&](const subcommand& to) {
         to.add_option("--against", options->against,
                       "The recorded day: a scenario with a [recording] and a group of kind \"idle\"")

@@ -261,12 +261,24 @@ std::vector<std::uint64_t> read_digests(const fs::path& file) {
 }
 
 run_result run_seed(const market::scenario& what, std::uint64_t seed) {
+    return *run_seed(what, seed, nullptr);
+}
+
+std::optional<run_result> run_seed(const market::scenario& what, std::uint64_t seed,
+                                   const std::atomic<bool>* stopping) {
     const auto world = what.build(seed, false);
     market::market_metrics measured(world->options(), what.sample_ns);
     world->observe_with(measured);
     std::optional<day_measures> of_day;
     if (what.day != nullptr) of_day.emplace(what, *world);
-    world->run(what.duration_ns);
+    if (stopping == nullptr) {
+        world->run(what.duration_ns);
+    } else {
+        while (world->now_ns() < what.duration_ns) {
+            if (*stopping) return {};
+            world->run(std::min(world->now_ns() + what.sample_ns, what.duration_ns));
+        }
+    }
     return result_of(*world, seed, measured, of_day);
 }
 

@@ -2,6 +2,7 @@
 // Runs of scenarios and their result folders.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -46,6 +47,9 @@ struct run_result {
 
 /// Runs a seed without a journal.
 [[nodiscard]] run_result run_seed(const market::scenario& what, std::uint64_t seed);
+/// The same; nothing if `stopping` became true meanwhile.
+[[nodiscard]] std::optional<run_result> run_seed(const market::scenario& what, std::uint64_t seed,
+                                                 const std::atomic<bool>* stopping);
 
 /// Runs a seed and writes the result folder: the scenario, the journal with the configuration that reads it, the
 /// agents, their private numbers, the digests on the way, the result, a page with plots. The folder must not exist.

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ladder: prices with what rests at them. Who is logged on places an order by a click, and cancels it by another.
 
-import type { Account } from "./account";
 import { button, element, setClass, setText } from "./dom";
 import { type Instrument, amountText, priceText } from "./instrument";
 import type { Market } from "./market";
+
+/** One's own orders, of who has any: lots by "buy PRICE" and "sell PRICE". */
+export interface OwnOrders {
+    readonly version: number;
+    openByPrice(instrument: Instrument): ReadonlyMap<string, number>;
+}
 
 /** A button with a size, and with words for who does not see where it is. */
 interface Cell {
@@ -38,7 +43,7 @@ export class Ladder {
     constructor(
         private readonly table: HTMLTableElement,
         private readonly market: Market,
-        private readonly account: Account,
+        private readonly account: OwnOrders,
         private instrument: Instrument,
         private readonly onPlace: (side: "buy" | "sell", price: number) => void,
         private readonly onCancel: (side: "buy" | "sell", price: number) => void,

@@ -31,7 +31,7 @@ class market_metrics final : public market_observer {
 
     void on_command(const domain::command& command) override;
     void on_events(std::span<const domain::event> events) override;
-    /// After the run, once. Metrics of one instrument have its symbol in front, if there are several.
+    /// As of now; the market may go on. Metrics of one instrument have its symbol in front, if there are several.
     [[nodiscard]] std::vector<metric> result(const market& world);
 
  private:
