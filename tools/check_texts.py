@@ -41,7 +41,7 @@ NOT_PROSE = re.compile(r"`[^`\n]*`|\]\([^)\n]*\)|<!--.*?-->", re.DOTALL)
 READING_GRADE_MAX = 12
 PAGE_LINES_MAX = 300
 # Protocols, generated tables, a list of changes, and a page that one test types as one session.
-LONG_PAGES = re.compile(r"docs/spec/(?:corro_binary|api)\.md|docs/benchmarks/\w+_tables\.md|CHANGELOG\.md|docs/howto/python\.md")
+LONG_PAGES = re.compile(r"docs/spec/(?:corro_binary|api)\.md|docs/benchmarks/\w+_tables\.md|CHANGELOG\.md")
 
 # A line's end within a sentence, with the mark of the next line's comment.
 LINE_END = re.compile(r"\n[ \t]*(?://+|#+)?[ \t]*")

@@ -2,7 +2,7 @@
 // Makers that a learner steers: the native part of corro.envs and corro.zoo.
 //
 // At each step the quotes of the step before are cancelled, and new ones leave at the distances that the learner chose. What
-// it sees and earns is what has reached its seat. docs/howto/python.md; the classes of corro.envs state the numbers.
+// it sees and earns is what has reached its seat. docs/howto/python_agents.md; the classes of corro.envs state the numbers.
 //
 // Units:   prices in ticks, quantities in lots, rewards in ticks of one lot; actions and observations from -1 to 1.
 // Threads: those of the market.
