@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Callback code for Boost.Asio, as one finds it: the left-hand column of the migration guide. migration.cpp is what it
 // becomes. Compiled, so that it is real; run in the same order.
 #include <array>

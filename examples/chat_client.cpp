@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A guest of chat_server. With lines to say, it leaves when it has heard them; without, it listens until Ctrl-C.
 //
 //     chat_client ADDRESS:PORT NAME [LINE...]

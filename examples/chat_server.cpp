@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A room in which everybody hears what anybody says, a line at a time. The first line that a guest sends is his name.
 //
 //     chat_server ADDRESS:PORT

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connects to a name, sends a text and prints the answer.
 //
 //     connecting HOST:PORT TEXT                          directly

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The first page of the guide: what a coroutine is, what suspends it, who resumes it.
 #include <chrono>
 #include <iostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Echo over WebSocket and HTTP, on TCP and TLS: something for other people's clients, test suites and scanners to talk
 // to.
 //

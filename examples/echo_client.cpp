@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Says what it is given, and prints what comes back.
 //
 //     echo_client ADDRESS:PORT TEXT...

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sends back what it gets, to any number of clients at a time, until Ctrl-C.
 //
 //     echo_server ADDRESS:PORT

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drives the matching engine by itself: operations from a text file, events to standard output.
 //
 //     engine FILE        operations from FILE; `-` is standard input

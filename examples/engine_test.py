@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Builds examples/engine.cpp as an outside program would and runs it.
 
     engine_test.py COMPILER

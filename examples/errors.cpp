@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors: what operations report, what to compare with, where exceptions have their place.
 #include <array>
 #include <chrono>

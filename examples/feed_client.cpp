@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Subscribes to websocket_feed, and leaves after COUNT prices.
 //
 //     feed_client ADDRESS:PORT COUNT

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Serves the files of a folder over HTTP, until Ctrl-C.
 //
 //     file_server ADDRESS:PORT FOLDER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bot of the first tutorial: quotes both sides of an instrument, and prints what it trades.
 //
 //     first_bot CONFIGURATION ACCOUNT SYMBOL SECONDS

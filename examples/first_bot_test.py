@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the bot of the first tutorial against the demonstration, and adds up what it prints.
 
     first_bot_test.py CORRO SOURCE_FOLDER FIRST_BOT

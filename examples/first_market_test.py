@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Types the commands of docs/tutorial/first_market.md as they are printed, in a folder with free ports.
 
     first_market_test.py CORRO SOURCE_FOLDER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A service of the third tutorial: counts how often each path was asked for, for any number of clients, until Ctrl-C.
 //
 //     first_server ADDRESS:PORT

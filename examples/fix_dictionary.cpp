@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A session that checks what its peer sends against a data dictionary. There is no network: the bytes are passed on.
 //
 //     fix_dictionary

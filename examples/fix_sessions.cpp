@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A FIX session between two hosts. The link is cut for eight seconds, and no message is lost or comes twice.
 //
 //     fix_sessions

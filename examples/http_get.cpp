@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks for one thing by HTTP, and prints the status and the body.
 //
 //     http_get ADDRESS:PORT PATH

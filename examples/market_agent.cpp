@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A market with an agent of one's own, for docs/howto/write_an_agent.md.
 
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What callback code becomes: the right-hand column of the migration guide. asio_before.cpp is the left-hand one.
 #include <array>
 #include <chrono>

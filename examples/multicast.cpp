@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sends to a multicast group, or listens to it, on this machine.
 //
 //     multicast listen GROUP:PORT

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints the lines that a server sends, and comes back whenever the connection is lost, until Ctrl-C.
 //
 //     reconnecting_client ADDRESS:PORT

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A certificate that a program makes for itself: good for trying TLS out, and trusted by nobody.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Synchronisation between tasks of one thread, and between threads.
 #include <chrono>
 #include <iostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two hosts, a link of 10 ms and a cut of three seconds, in one thread and in no time.
 //
 //     simulated_hosts

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cancellation and time: how a task is stopped, what it sees of it, limits, timers.
 #include <chrono>
 #include <iostream>

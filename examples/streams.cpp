@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams: bytes without borders, ends, both directions at a time.
 #include <array>
 #include <cstddef>

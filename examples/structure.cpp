@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tasks and structure: children that are joined, failures that stop siblings, results of several tasks.
 #include <chrono>
 #include <exception>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sends COUNT ticks to the first client that comes, one every tenth of a second, and ends.
 //
 //     tick_server ADDRESS:PORT COUNT

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Says a text over TLS, and prints what comes back. Trusts the certificates in a file.
 //
 //     tls_client ADDRESS:PORT HOST TRUSTED_FILE TEXT

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes encrypted connections and passes what they carry on to a server that knows nothing of encryption.
 //
 //     tls_proxy ADDRESS:PORT TARGET:PORT CERTIFICATE_FILE KEY_FILE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What do the tasks of a program wait for? `context::dump` prints them.
 #include <chrono>
 #include <iostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks a server one thing by HTTP, then sends it messages over a WebSocket and prints what comes back.
 //
 //     web_client ADDRESS:PORT PATH MESSAGE...

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prices for browsers: a page at `/`, and at `/feed` a WebSocket on which every new price is sent.
 //
 //     websocket_feed ADDRESS:PORT

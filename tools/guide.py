@@ -13,7 +13,8 @@ In a page a C++ block follows a line that says where it comes from, the whole fi
 
     <!-- from examples/echo_server.cpp: serve -->
 
-A region stands in the file between the lines `// [serve]` and `// [/serve]`. These lines never appear in a page.
+A region stands in the file between the lines `// [serve]` and `// [/serve]`. Neither these lines nor that of the
+licence appear in a page.
 
 A session follows a line `<!-- session -->`, or `<!-- session, needs PROGRAM -->` for a program that is not
 everywhere. It is one or more `console` blocks, each a terminal of its own, up to the next such line. Lines that begin
@@ -43,6 +44,7 @@ MARK = re.compile(r"^\s*// \[/?[\w-]+\]\n", re.MULTILINE)
 SESSION = re.compile(r"<!-- session(?:, needs ([\w]+))? -->")
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PORT = re.compile(r"((?:\d{1,3}\.){3}\d{1,3}|\[[0-9a-f:]+\]|localhost):(\d{4,5})\b")
+LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
 PATIENCE_S = 30
 
 
@@ -60,7 +62,7 @@ def region(root: pathlib.Path, file: str, name: str | None) -> str:
         if not found:
             raise Wrong(f"{file} has no region [{name}]")
         text = found.group(1)
-    lines = MARK.sub("", text).splitlines()
+    lines = MARK.sub("", text).removeprefix(LICENCE).splitlines()
     indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     return "\n".join(line[indent:] for line in lines).strip("\n") + "\n"
 
@@ -247,7 +249,7 @@ def run(folder: pathlib.Path, page: pathlib.Path) -> int:
 
 def self_test() -> int:
     wrong = 0
-    source = "#include \"io/x.hpp\"\nint a;\n// [b]\n  int b;\n// [/b]\nint main() {}\n"
+    source = LICENCE + "#include \"io/x.hpp\"\nint a;\n// [b]\n  int b;\n// [/b]\nint main() {}\n"
     whole = "#include \"io/x.hpp\"\nint a;\n  int b;\nint main() {}\n"
     shown = "<!-- session -->\n```console\n$ ./x\n```\n"
     cases = [

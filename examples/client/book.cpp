@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows the book of an instrument by the feed, prints its best prices whenever they change, and the book at the end.
 //
 //     book FEED SNAPSHOT SYMBOL CHANGES

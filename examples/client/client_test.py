@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the examples of the client library against an exchange, and checks what they print.
 
     client_test.py CORRO SOURCE_FOLDER FOLDER_OF_EXAMPLES

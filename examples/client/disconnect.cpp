@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two sessions of an account enter an order each and lose their connections. The venue cancels the order of the one
 // that has asked for it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Orders of two accounts trade with each other: typed orders in, fills and signed positions out.
 //
 //     orders VENUE SYMBOL PRICE SELLER KEY BUYER KEY

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quotes both sides of several instruments with one message, trades with another account, and withdraws the quotes.
 //
 //     quotes VENUE MAKER KEY TAKER KEY SYMBOL PRICE [SYMBOL PRICE ...]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Enters orders and cancels them until the time is over. When the connection breaks, it comes back, and continues
 // where it was: nothing is lost, nothing counts twice.
 //

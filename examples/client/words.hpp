@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the examples of the client library share: their arguments, and their output in words.
 #pragma once
 

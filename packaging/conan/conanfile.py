@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The library by Conan 2: `conan create packaging/conan --version 0.1.0`. It builds the tree that it is in."""
 
 import os
