@@ -653,7 +653,9 @@ class HelloAck(Message):
     requests_per_second_max: int = 0
     """Requests per second that the session may send; 0 for no limit."""
     orders_max: int = 0
-    """Largest number of open orders of the account; 0 for no limit."""
+    """Largest number of open orders of an account; 0 for no limit. An operator may have set another one for this
+    account, and each partition of the venue counts by itself.
+    """
     protocol_version: int = 0
     """The version that both sides use from here on."""
     hello_flags: HelloFlags = HelloFlags(0)

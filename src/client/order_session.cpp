@@ -169,6 +169,7 @@ io::task<std::error_code> order_session::complete_logon() {
     }
     session_ = ack.session;
     requests_per_second_max_ = ack.requests_per_second_max;
+    orders_max_ = ack.orders_max;
     who_.heartbeat = std::chrono::milliseconds(ack.heartbeat_interval_ms);
     const bool goes_back = ack.next_sequence.value < who_.next_answer;
     const bool is_another_day = who_.session_day != 0 ? ack.session_day != who_.session_day : goes_back;

@@ -199,6 +199,9 @@ class order_session {
     [[nodiscard]] domain::account_id account() const noexcept { return who_.account; }
     /// Requests per second that the venue allows, from the logon; 0 for no limit.
     [[nodiscard]] std::uint32_t requests_per_second_max() const noexcept { return requests_per_second_max_; }
+    /// Open orders that the venue allows each account, from the logon; 0 for no limit. An operator may have set another
+    /// limit for this account, and each partition of the venue counts by itself.
+    [[nodiscard]] std::uint32_t orders_max() const noexcept { return orders_max_; }
     /// Whether something is queued, or requests are still to be sent again.
     [[nodiscard]] bool has_output() noexcept { return is_resending_ || !connection_.output().empty(); }
     /// The number of the next request.
@@ -247,6 +250,7 @@ class order_session {
     std::uint64_t next_answer_ = 1;
     std::uint64_t last_echo_ = 0;
     std::uint32_t requests_per_second_max_ = 0;
+    std::uint32_t orders_max_ = 0;
     bool acknowledged_ = false;
     bool is_resending_ = false;
     bool began_again_ = false;

@@ -69,17 +69,32 @@ TEST_P(S5_throttle_counts, go_on_after_a_restart) {
     EXPECT_EQ(refused, 4) << "three of the ten were left";
 }
 
-io::task<void> read_the_limit(io::context* context, node::venue* exchange, std::uint32_t* said) {
+/// The limits that a client learns at its logon.
+struct limits_said {
+    std::uint32_t requests_per_second_max = 77;
+    std::uint32_t orders_max = 77;
+};
+
+io::task<void> read_the_limits(io::context* context, node::venue* exchange, limits_said* said) {
     io::task_scope serving(*context);
     serving.spawn(exchange->run());
     auto session = co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, 1));
     EXPECT_TRUE(session);
     if (session) {
-        *said = (*session)->requests_per_second_max();
+        said->requests_per_second_max = (*session)->requests_per_second_max();
+        said->orders_max = (*session)->orders_max();
         (*session)->abandon();
     }
     exchange->close();
     co_await serving.join();
+}
+
+limits_said limits_of(const node::configuration& c) {
+    io::context context;
+    node::testing::started_venue exchange(context, c);
+    limits_said said;
+    io::block_on(context, read_the_limits(&context, &exchange, &said));
+    return said;
 }
 
 /// Returns the limit that clients learn, for a maximum number of requests in a window.
@@ -87,11 +102,7 @@ std::uint32_t limit_said(std::uint32_t requests_max, std::chrono::milliseconds w
     node::configuration c = testing::small_venue();
     c.requests_max = requests_max;
     c.requests_window = window;
-    io::context context;
-    node::testing::started_venue exchange(context, c);
-    std::uint32_t said = 77;
-    io::block_on(context, read_the_limit(&context, &exchange, &said));
-    return said;
+    return limits_of(c).requests_per_second_max;
 }
 
 TEST(throttle, is_told_to_clients_as_requests_in_a_second) {
@@ -99,6 +110,14 @@ TEST(throttle, is_told_to_clients_as_requests_in_a_second) {
     EXPECT_EQ(limit_said(50, std::chrono::milliseconds(100)), 500U);
     EXPECT_EQ(limit_said(10, std::chrono::hours(1)), 1U) << "0 would mean that there is no limit";
     EXPECT_EQ(limit_said(0, std::chrono::milliseconds(1'000)), 0U) << "there is none";
+}
+
+TEST(limit_of_open_orders, is_told_to_clients) {
+    node::configuration c = testing::small_venue();
+    c.account_open_orders_max = 500;
+    EXPECT_EQ(limits_of(c).orders_max, 500U);
+    c.account_open_orders_max = 0;
+    EXPECT_EQ(limits_of(c).orders_max, 0U) << "there is none";
 }
 
 }  // namespace

@@ -132,6 +132,7 @@ std::vector<std::byte> binary_session::welcome() {
                        static_cast<unsigned>(today.month()) * 100 + static_cast<unsigned>(today.day());
     ack.instruments_count = static_cast<std::uint32_t>(instruments.count());
     ack.requests_per_second_max = shared_.options.requests_per_second_max;
+    ack.orders_max = shared_.options.orders_max;
     ack.protocol_version = protocol_version_;
     ack.session_day = day_number_of(shared_.answers.days_count(id()));
     ack.hello_flags = cancels_on_disconnect() ? wire::hello_flag::cancel_on_disconnect : std::uint8_t{0};

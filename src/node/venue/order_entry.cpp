@@ -46,6 +46,7 @@ gateway::gateway_options options_of(const configuration& c, telemetry::producer*
     options.desk = desk;
     const std::uint64_t per_second =
         std::uint64_t{c.requests_max} * 1'000 / static_cast<std::uint64_t>(c.requests_window.count());
+    options.orders_max = c.account_open_orders_max;
     options.requests_per_second_max =
         static_cast<std::uint32_t>(std::clamp<std::uint64_t>(per_second, c.requests_max == 0 ? 0 : 1, UINT32_MAX));
     return options;

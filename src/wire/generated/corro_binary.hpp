@@ -857,7 +857,8 @@ struct hello_ack {
     std::uint32_t instruments_count{};
     /// Requests per second that the session may send; 0 for no limit.
     std::uint32_t requests_per_second_max{};
-    /// Largest number of open orders of the account; 0 for no limit.
+    /// Largest number of open orders of an account; 0 for no limit. An operator may have set another one for this
+    /// account, and each partition of the venue counts by itself.
     std::uint32_t orders_max{};
     /// The version that both sides use from here on.
     std::uint16_t protocol_version{};
