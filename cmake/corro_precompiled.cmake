@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Precompiled headers (CORRO_PRECOMPILE), for whole builds from nothing: ./run, and ./test in a new folder. Elsewhere
 # they would hide a missing #include and defeat ccache.
+set(CORRO_SOURCES_AT_A_TIME 12 CACHE STRING "With CORRO_PRECOMPILE, how many sources of a target are compiled together; 0: all")
+mark_as_advanced(CORRO_SOURCES_AT_A_TIME)
 
 # corro_precompiled(TARGET [CORE|TEST|QUICK_TEST]): TARGET's sources begin with the headers that most sources include.
 # The core is compiled without exceptions, tests include GoogleTest, and quick tests are not optimised, so each of them
@@ -38,4 +40,13 @@ function(corro_precompiled target)
     target_compile_definitions(${target} PRIVATE ${definitions})
   endif()
   target_precompile_headers(${target} REUSE_FROM ${owner})
+endfunction()
+
+# corro_together(TARGET): with CORRO_PRECOMPILE, a dozen sources of TARGET are compiled as one. Most of the time goes into
+# headers, and into templates that many sources instantiate: this takes it once. So two sources of a target must not give
+# two things one name, not even in unnamed namespaces; what both need goes into a header.
+function(corro_together target)
+  if(CORRO_PRECOMPILE)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${CORRO_SOURCES_AT_A_TIME})
+  endif()
 endfunction()

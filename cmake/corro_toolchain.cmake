@@ -43,8 +43,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND CORRO_ARCH)
 endif()
 
 target_compile_options(corro_settings INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
-  -Woverloaded-virtual -Wcast-align -Wimplicit-fallthrough -fno-strict-aliasing)
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
+  -Woverloaded-virtual -Wcast-align -Wimplicit-fallthrough -fno-strict-aliasing
+  # Of sources that are compiled together, a local name of one may be a constant's name in another.
+  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
 if(CORRO_WERROR)
   target_compile_options(corro_settings INTERFACE -Werror)
 endif()

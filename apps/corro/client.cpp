@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::chrono::milliseconds key_interval{15};
 constexpr unsigned looks_per_frame = 7;
-constexpr unsigned frames_per_second = 10;
+constexpr unsigned desk_frames_per_second = 10;
 
 struct client_options {
     std::string config = "corro.toml";
@@ -69,7 +69,7 @@ io::task<void> show(trading_desk* desk, desk_screen* screen, std::string headlin
     for (unsigned look = 0;; ++look) {
         const std::error_code stopped = co_await io::sleep_for(key_interval);
         if (stopped) co_return;
-        if (look % (looks_per_frame * frames_per_second) == 0) desk->view().on_second();
+        if (look % (looks_per_frame * desk_frames_per_second) == 0) desk->view().on_second();
         if (screen->handle_keys(*desk) || look % looks_per_frame == 0) screen->draw(*desk, headline);
     }
 }

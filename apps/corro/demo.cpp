@@ -44,6 +44,7 @@
 #include "process.hpp"
 #include "report.hpp"
 #include "screen.hpp"
+#include "stop_on_signal.hpp"
 #include "test_clock.hpp"
 #include "when_free.hpp"
 
@@ -246,15 +247,6 @@ io::task<void> trade(traffic* t, std::uint32_t index, std::uint32_t traders_coun
     (*session)->abandon();
 }
 
-io::task<void> keep_result(watch_settings settings, watch_result* into) {
-    *into = co_await watch_market(settings);
-}
-
-io::task<void> stop_on_signal(io::task_scope* watching, io::signal_set* signals) {
-    const auto signal = co_await signals->wait();
-    if (signal) watching->request_stop();
-}
-
 io::task<watch_result> run_demo(traffic* t, watch_settings settings) {
     io::signal_set signals(t->context, {SIGINT, SIGTERM});
     io::task_scope traders(t->context);
@@ -265,7 +257,7 @@ io::task<watch_result> run_demo(traffic* t, watch_settings settings) {
     io::task_scope watching(t->context);
     io::task_scope waiting(t->context);
     waiting.spawn(stop_on_signal(&watching, &signals));
-    watching.spawn(keep_result(std::move(settings), &result));
+    watching.spawn(watch_market_into(std::move(settings), &result));
     co_await watching.join();
     waiting.request_stop();
     co_await waiting.join();

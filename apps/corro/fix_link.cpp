@@ -15,7 +15,7 @@
 namespace corro::app {
 namespace {
 
-constexpr std::chrono::milliseconds look_interval{50};
+constexpr std::chrono::milliseconds link_interval{50};
 constexpr std::chrono::milliseconds retry_delay_max{5'000};
 constexpr double first_logon_wait_seconds = 5;
 /// ClOrdIDs of changes begin above those of orders, and differ from run to run.
@@ -72,7 +72,7 @@ io::task<std::string> fix_link::run(link_listener* to) {
 // Ends a session that cannot go on, and one whose program is to end.
 io::task<void> fix_link::watch() {
     while (true) {
-        const std::error_code stopped = co_await io::sleep_for(look_interval);
+        const std::error_code stopped = co_await io::sleep_for(link_interval);
         if (stopped) co_return leave();
         const std::chrono::nanoseconds away{fix::moment_on(*context_).steady - away_since_};
         const double allowed =

@@ -13,7 +13,7 @@
 namespace corro::app {
 namespace {
 
-constexpr std::chrono::milliseconds look_interval{200};
+constexpr std::chrono::milliseconds news_interval{200};
 
 /// A journal, and the events already printed.
 struct told_journal {
@@ -44,7 +44,7 @@ io::task<void> print_journal_news(std::vector<const node::host_journal*> journal
     }
     bool goes_on = !all.empty();
     while (goes_on) {
-        const std::error_code stopped = co_await io::sleep_for(look_interval);
+        const std::error_code stopped = co_await io::sleep_for(news_interval);
         for (told_journal& each : all) tell(each);
         goes_on = !stopped;
     }

@@ -109,7 +109,7 @@ std::vector<seat> seats_of(const node::configuration& c, bool by_fix) {
     return seats;
 }
 
-void print_report(const load_run& run, double seconds) {
+void print_load(const load_run& run, double seconds) {
     static constexpr std::array<const char*, 5> names{"", "enter_order", "amend_order", "cancel_order",
                                                       "cancel_orders"};
     const auto& t = run.totals;
@@ -175,7 +175,7 @@ int load(const load_options& options) {
     run.seats = std::move(seats);
     io::block_on(context, run_all(&run));
     if (run.started != 0) {
-        print_report(run, static_cast<double>(run.clock.between_ns(run.started, run.clock.now_ticks())) / 1e9);
+        print_load(run, static_cast<double>(run.clock.between_ns(run.started, run.clock.now_ticks())) / 1e9);
     }
     print_errors(run);
     if (run.started == 0) {

@@ -20,7 +20,7 @@
 namespace corro::app {
 namespace {
 
-constexpr std::chrono::milliseconds return_interval{50};
+constexpr std::chrono::milliseconds logon_retry_interval{50};
 
 struct sent_request {
     std::uint64_t ticks = 0;
@@ -181,7 +181,7 @@ io::task<void> come_back(load_run* run, load_client* c) {
         const auto tried = co_await io::with_timeout(left, c->session->reconnect(run->venue));
         error = tried ? *tried : tried.error();
         if (!error) break;
-        const std::error_code stopped = co_await io::sleep_for(return_interval);
+        const std::error_code stopped = co_await io::sleep_for(logon_retry_interval);
         if (stopped) error = stopped;
     }
     const std::uint32_t untaken = error ? 0 : c->session->not_accepted_count();
@@ -219,7 +219,7 @@ io::task<std::unique_ptr<client::order_session>> claim_session(load_run* run, st
         auto session = co_await client::order_session::log_on(run->venue, where->who);
         if (session) co_return std::move(*session);
         if (may_be_starting(session.error()) && !run->stop_now && std::chrono::steady_clock::now() < end) {
-            const std::error_code stopped = co_await io::sleep_for(return_interval);
+            const std::error_code stopped = co_await io::sleep_for(logon_retry_interval);
             if (!stopped) continue;
         }
         if (session.error() == client::logged_out(wire::logout_reason::already_logged_on) &&

@@ -27,11 +27,11 @@ namespace {
 
 /// Requests that a client keeps, to send them again: more than can be outstanding.
 constexpr std::size_t requests_kept_max = 1'024;
-constexpr std::chrono::milliseconds return_interval{50};
-constexpr std::chrono::milliseconds look_interval{100};
+constexpr std::chrono::milliseconds retry_interval{50};
+constexpr std::chrono::milliseconds start_interval{100};
 constexpr std::chrono::seconds first_logon_wait{5};
 /// ClOrdIDs of changes are this far above those of orders.
-constexpr std::uint64_t changes_begin = std::uint64_t{1} << 61U;
+constexpr std::uint64_t load_changes_begin = std::uint64_t{1} << 61U;
 
 /// ClOrdIDs: other ones for each session and run, 2^27 of them.
 std::uint64_t names_base(const io::context& context, std::uint32_t index) {
@@ -44,7 +44,7 @@ class fix_load_client final : public fix::application {
  public:
     fix_load_client(load_run& run, std::uint32_t index)
         : run_(run),
-          orders_(run.instruments, changes_begin + names_base(run.context, index)),
+          orders_(run.instruments, load_changes_begin + names_base(run.context, index)),
           trader_(make_simulated_trader(run, run.instruments, names_base(run.context, index) + 1, index)),
           pace_(run, index),
           index_(index),
@@ -95,7 +95,7 @@ class fix_load_client final : public fix::application {
         who.cancel_on_disconnect = true;
         fix::initiator_options options = fix_trading::initiator_of(who, run.fix_venue.at);
         run.fix_venue.apply_to(options);
-        options.retry_delay_min = options.retry_delay_max = return_interval;
+        options.retry_delay_min = options.retry_delay_max = retry_interval;
         return options;
     }
 
@@ -180,7 +180,7 @@ class fix_load_client final : public fix::application {
     io::task<void> watch() {
         std::error_code stopped;
         while (!run_.all_logged_on.is_set() && !stopped) {
-            const auto begun = co_await io::with_timeout(look_interval, run_.all_logged_on.wait());
+            const auto begun = co_await io::with_timeout(start_interval, run_.all_logged_on.wait());
             if (begun) stopped = *begun;
             if (!was_active_ && is_away_for_too_long()) {
                 fail(fmt::format("logon failed: {} as {}{}",
@@ -200,9 +200,9 @@ class fix_load_client final : public fix::application {
             session_.flush();
             if (is_away_for_too_long()) fail("could not reconnect");
             end_if_done();
-            std::chrono::nanoseconds wait = look_interval;
+            std::chrono::nanoseconds wait = start_interval;
             if (is_paced() && may_send()) {
-                wait = std::clamp<std::chrono::nanoseconds>(pace_.wait(), std::chrono::microseconds(1), look_interval);
+                wait = std::clamp<std::chrono::nanoseconds>(pace_.wait(), std::chrono::microseconds(1), start_interval);
                 if (sent_.size() >= requests_kept_max / 2) wait = std::chrono::milliseconds(1);
             }
             stopped = co_await io::sleep_for(wait);

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::chrono::milliseconds frame_interval{100};
 constexpr std::uint32_t frames_per_second = 10;
-constexpr std::chrono::milliseconds return_interval{100};
+constexpr std::chrono::milliseconds feed_retry_interval{100};
 
 /// The state that the reader and the screen share.
 struct watching {
@@ -91,7 +91,7 @@ io::task<bool> come_back(watching* w) {
         }
         w->lost = error;
         if (away_s >= w->settings.patience_s) co_return false;
-        const std::error_code stopped = co_await io::sleep_for(return_interval);
+        const std::error_code stopped = co_await io::sleep_for(feed_retry_interval);
         if (stopped) co_return false;
     }
 }
@@ -124,7 +124,7 @@ io::task<std::error_code> join_first(watching* w) {
             co_return std::error_code();
         }
         if (!may_be_starting(joined.error()) || std::chrono::steady_clock::now() >= end) co_return joined.error();
-        const std::error_code stopped = co_await io::sleep_for(return_interval);
+        const std::error_code stopped = co_await io::sleep_for(feed_retry_interval);
         if (stopped) co_return stopped;
     }
 }
@@ -207,6 +207,10 @@ io::task<watch_result> watch_market(watch_settings settings) {
     w.result.trades = w.view.trades_count();
     if (w.leaving || stop.stop_requested()) w.result.error.clear();
     co_return w.result;
+}
+
+io::task<void> watch_market_into(watch_settings settings, watch_result* into) {
+    *into = co_await watch_market(std::move(settings));
 }
 
 }  // namespace corro::app

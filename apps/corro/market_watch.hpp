@@ -42,4 +42,7 @@ struct watch_result {
 /// standard error.
 [[nodiscard]] io::task<watch_result> watch_market(watch_settings settings);
 
+/// The same, for a scope: the result goes to `into`.
+[[nodiscard]] io::task<void> watch_market_into(watch_settings settings, watch_result* into);
+
 }  // namespace corro::app

@@ -39,7 +39,7 @@
 namespace corro::app {
 namespace {
 
-constexpr std::chrono::milliseconds look_interval{15};
+constexpr std::chrono::milliseconds window_interval{15};
 constexpr std::chrono::seconds connect_patience{5};
 constexpr std::size_t piece_bytes_max = 16'384;
 // Of each direction of a connection. A sender that outruns the delay waits, as behind a slow line.
@@ -261,7 +261,7 @@ bool execute(proxy& p, const std::string& line) {
 io::task<> follow_commands(proxy* p) {
     input_lines lines;
     while (!lines.ended()) {
-        const std::error_code stopped = co_await io::sleep_for(look_interval);
+        const std::error_code stopped = co_await io::sleep_for(window_interval);
         if (stopped) co_return;
         for (auto line = lines.next(); line; line = lines.next()) {
             if (!line->empty() && !execute(*p, *line)) co_return;

@@ -25,6 +25,7 @@
 #include "recorded/replay/recording.hpp"
 #include "recorded/replay/replay_session.hpp"
 #include "recorded/replay/report.hpp"
+#include "stop_on_signal.hpp"
 #include "venue_access.hpp"
 
 namespace corro::app {
@@ -196,11 +197,6 @@ io::task<void> show_progress(const replaying* r, const replay_run* run, const re
                    requests - before, r->log->unexplained_count());
         before = requests;
     }
-}
-
-io::task<void> stop_on_signal(io::task_scope* driving, io::signal_set* signals) {
-    const auto signal = co_await signals->wait();
-    if (signal) driving->request_stop();
 }
 
 /// Waits for the visitors. @return Why the replay cannot begin; empty: it can.

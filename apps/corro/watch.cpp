@@ -16,6 +16,7 @@
 #include "market_watch.hpp"
 #include "node/configuration/configuration.hpp"
 #include "screen.hpp"
+#include "stop_on_signal.hpp"
 #include "venue_access.hpp"
 
 namespace corro::app {
@@ -32,15 +33,6 @@ struct watch_options {
     double wait_s = 0;
 };
 
-io::task<void> stop_on_signal(io::task_scope* watching, io::signal_set* signals) {
-    const auto signal = co_await signals->wait();
-    if (signal) watching->request_stop();
-}
-
-io::task<void> keep_result(watch_settings settings, watch_result* into) {
-    *into = co_await watch_market(settings);
-}
-
 io::task<watch_result> watch_until_signal(watch_settings settings) {
     io::context& context = co_await io::this_context();
     io::signal_set signals(context, {SIGINT, SIGTERM});
@@ -48,7 +40,7 @@ io::task<watch_result> watch_until_signal(watch_settings settings) {
     io::task_scope watching(context);
     io::task_scope waiting(context);
     waiting.spawn(stop_on_signal(&watching, &signals));
-    watching.spawn(keep_result(std::move(settings), &result));
+    watching.spawn(watch_market_into(std::move(settings), &result));
     co_await watching.join();
     waiting.request_stop();
     co_await waiting.join();

@@ -11,7 +11,8 @@
 namespace corro::api {
 namespace {
 
-constexpr std::array kind_names{std::string_view("orders."), std::string_view("trades."), std::string_view("changes.")};
+constexpr std::array account_kind_names{std::string_view("orders."), std::string_view("trades."),
+                                        std::string_view("changes.")};
 
 void append(std::string& list, std::string_view item) {
     if (!list.empty()) list += ',';
@@ -24,9 +25,9 @@ std::optional<user_channel_name> parse_user_channel(std::string_view text) noexc
     constexpr std::string_view prefix = "user.";
     if (text.size() > channel_name_bytes_max || !text.starts_with(prefix)) return std::nullopt;
     text.remove_prefix(prefix.size());
-    for (std::size_t k = 0; k < kind_names.size(); ++k) {
-        if (!text.starts_with(kind_names[k])) continue;
-        text.remove_prefix(kind_names[k].size());
+    for (std::size_t k = 0; k < account_kind_names.size(); ++k) {
+        if (!text.starts_with(account_kind_names[k])) continue;
+        text.remove_prefix(account_kind_names[k].size());
         const std::size_t last = text.rfind('.');
         if (last == std::string_view::npos || last == 0) return std::nullopt;
         const std::string_view interval = text.substr(last + 1);

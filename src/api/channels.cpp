@@ -6,6 +6,7 @@
 #include "api/credits.hpp"
 #include "api/json_writer.hpp"
 #include "api/market_text.hpp"
+#include "api/time_units.hpp"
 #include "base/assert.hpp"
 
 namespace corro::api {
@@ -47,8 +48,6 @@ void write_change(json_writer& out, const market& of, domain::side side, std::in
         out.number(amount_of(of.terms, lots));
     });
 }
-
-constexpr std::int64_t ns_per_ms = 1'000'000;
 
 bool has_orders_channel(const market& of) noexcept {
     return of.orders.orders_count() <= orders_per_snapshot_max;

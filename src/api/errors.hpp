@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <span>
 #include <string>
 #include <string_view>
@@ -65,5 +66,11 @@ struct api_error {
     std::string param;   ///< the parameter that is wrong; empty for none
     std::string reason;  ///< a sentence or a word; empty for none
 };
+
+/// An error as what a method answers.
+[[nodiscard]] inline std::unexpected<api_error> refuse(error_code code, std::string param = {},
+                                                       std::string reason = {}) {
+    return std::unexpected(api_error(code, std::move(param), std::move(reason)));
+}
 
 }  // namespace corro::api

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/frame_recording.hpp"
 
+#include "api/time_units.hpp"
+
 #include <utility>
 
 #include "base/assert.hpp"
@@ -8,9 +10,6 @@
 
 namespace corro::api {
 namespace {
-
-constexpr std::int64_t ns_per_us = 1'000;
-constexpr std::int64_t us_per_ms = 1'000;
 
 std::string_view bytes_of(const double& number) {
     return {reinterpret_cast<const char*>(&number), sizeof number};

@@ -10,6 +10,7 @@
 #include "api/history_rows.hpp"
 #include "api/market_columns.hpp"
 #include "api/market_levels.hpp"
+#include "api/time_units.hpp"
 #include "journal/errors.hpp"
 
 namespace corro::api {
@@ -19,7 +20,6 @@ using history::moment;
 
 /// Commands between two looks at whether an answer is full.
 constexpr std::uint64_t commands_per_step = 2'000;
-constexpr std::int64_t ns_per_us = 1'000;
 
 /// Without the text of the journal, which names folders of the venue's machine.
 api_error unreadable() {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/frame_writer.hpp"
+#include "api/time_units.hpp"
 #include "base/assert.hpp"
 #include "http/router.hpp"
 
@@ -17,8 +18,6 @@ namespace {
 using domain::side;
 using namespace frame_layout;
 
-constexpr std::int64_t us_per_ms = 1'000;
-constexpr std::int64_t ns_per_us = 1'000;
 /// A slot is ended by the clock when its last events have had this long to arrive.
 constexpr std::int64_t late_events_us = 50'000;
 /// Without news there is a frame after this long.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/market_text.hpp"
 
+#include "api/time_units.hpp"
+
 #include <limits>
 #include <string>
 
 namespace corro::api {
 namespace {
 
-constexpr std::int64_t ns_per_ms = 1'000'000;
 /// The time at which an instrument without an end expires, as bots of such APIs expect it: the year 3000.
 constexpr std::int64_t never_ms = 32'503'708'800'000;
 

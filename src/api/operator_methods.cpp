@@ -18,10 +18,6 @@ namespace {
 
 using answer = std::expected<std::string, api_error>;
 
-answer refuse(error_code code, std::string param = {}, std::string reason = {}) {
-    return std::unexpected(api_error(code, std::move(param), std::move(reason)));
-}
-
 /// In the order of domain::trading_phase.
 constexpr std::array<std::string_view, 7> phases{"continuous",         "halted",          "pre_open", "opening_auction",
                                                  "volatility_auction", "closing_auction", "closed"};

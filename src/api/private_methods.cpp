@@ -19,10 +19,6 @@ namespace {
 
 using answer = std::expected<std::string, api_error>;
 
-answer refuse(error_code code, std::string param = {}, std::string reason = {}) {
-    return std::unexpected(api_error(code, std::move(param), std::move(reason)));
-}
-
 std::optional<domain::order_id> order_id_of(const request& r) {
     const std::string_view text = r.text("order_id");
     std::uint64_t id = 0;

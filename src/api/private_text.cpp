@@ -5,11 +5,10 @@
 #include <string>
 
 #include "api/market_text.hpp"
+#include "api/time_units.hpp"
 
 namespace corro::api {
 namespace {
-
-constexpr std::int64_t ns_per_ms = 1'000'000;
 
 struct named_lasting {
     domain::time_in_force lasts;

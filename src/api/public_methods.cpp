@@ -19,10 +19,6 @@ namespace {
 
 using answer = std::expected<std::string, api_error>;
 
-answer refuse(error_code code, std::string param = {}, std::string reason = {}) {
-    return std::unexpected(api_error(code, std::move(param), std::move(reason)));
-}
-
 template <class Body>
 std::string object_text(Body body) {
     std::string text;
@@ -62,7 +58,7 @@ answer answer_currencies(const public_state& state) {
 }
 
 /// Which instruments a request is about.
-struct selection {
+struct market_selection {
     std::optional<std::uint32_t> product;  ///< nothing: all
     std::string_view kind;                 ///< empty: all
 
@@ -71,8 +67,8 @@ struct selection {
     }
 };
 
-std::expected<selection, api_error> selection_of(const request& r) {
-    selection s;
+std::expected<market_selection, api_error> market_selection_of(const request& r) {
+    market_selection s;
     const std::string_view kind = r.text("kind");
     if (kind != "any") s.kind = kind;
     const std::string_view currency = r.text("currency");
@@ -87,7 +83,7 @@ std::expected<selection, api_error> selection_of(const request& r) {
 }
 
 answer answer_instruments(const request& r, const public_state& state) {
-    const auto chosen = selection_of(r);
+    const auto chosen = market_selection_of(r);
     if (!chosen) return std::unexpected(chosen.error());
     const bool expired = r.flag("expired");
     std::string text;
@@ -194,7 +190,7 @@ void add_trades(const request& r, const market& m, const trade_bounds& bounds, s
 }
 
 answer answer_currency_trades(const request& r, const public_state& state) {
-    const auto chosen = selection_of(r);
+    const auto chosen = market_selection_of(r);
     if (!chosen) return std::unexpected(chosen.error());
     std::vector<found_trade> all;
     const trade_bounds bounds(r);

@@ -5,12 +5,14 @@
 // expressions.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 namespace corro::base {
 
@@ -73,6 +75,14 @@ template <std::integral T>
 template <std::integral T>
 constexpr void store_le(std::byte* into, std::type_identity_t<T> value) noexcept {
     detail::store<std::endian::little, T>(into, value);
+}
+
+/// Appends `value` little-endian.
+template <std::integral T>
+void append_le(std::vector<std::byte>& into, std::type_identity_t<T> value) {
+    std::array<std::byte, sizeof(T)> bytes;
+    store_le<T>(bytes.data(), value);
+    into.insert(into.end(), bytes.begin(), bytes.end());
 }
 
 }  // namespace corro::base

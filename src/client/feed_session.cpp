@@ -16,14 +16,9 @@ namespace soup = wire::soup_bin_tcp;
 
 namespace {
 
-/// The error of a wait that did not end by itself.
-std::error_code reason_of(std::error_code cut_short) {
-    return cut_short == io::condition::timed_out ? make_error_code(session_errc::logon_timed_out) : cut_short;
-}
-
 io::task<std::expected<io::transport_stream, std::error_code>> connect_in_time(venue_endpoint* venue) {
     auto ended = co_await io::with_timeout(feed_session::silence_max, venue->connect());
-    if (!ended) co_return std::unexpected(reason_of(ended.error()));
+    if (!ended) co_return std::unexpected(end_of_wait(ended.error()));
     co_return std::move(*ended);
 }
 
@@ -136,7 +131,7 @@ io::task<std::expected<feed_session::message, std::error_code>> feed_session::aw
         if (!m) co_return std::unexpected(m.error());
         if (*m) co_return **m;
         const auto filled = co_await io::with_timeout(silence_max, fill());
-        if (!filled) co_return std::unexpected(reason_of(filled.error()));
+        if (!filled) co_return std::unexpected(end_of_wait(filled.error()));
         if (*filled) co_return std::unexpected(*filled);
     }
 }

@@ -27,15 +27,10 @@ bool needs_definition(domain::command_kind kind) noexcept {
 
 using logged_on = std::expected<std::unique_ptr<order_session>, std::error_code>;
 
-/// The error of a logon that did not end by itself.
-std::error_code reason_of(std::error_code cut_short) {
-    return cut_short == io::condition::timed_out ? make_error_code(session_errc::logon_timed_out) : cut_short;
-}
-
 io::task<logged_on> in_time(io::task<logged_on> logging_on, std::chrono::milliseconds limit) {
     if (limit.count() == 0) co_return co_await std::move(logging_on);
     auto ended = co_await io::with_timeout(limit, std::move(logging_on));
-    if (!ended) co_return std::unexpected(reason_of(ended.error()));
+    if (!ended) co_return std::unexpected(end_of_wait(ended.error()));
     co_return std::move(*ended);
 }
 
@@ -91,7 +86,7 @@ io::task<std::error_code> order_session::end_in_time(io::task<std::error_code> r
     const auto ended = co_await io::with_timeout(who_.logon_timeout, std::move(reconnecting));
     if (ended) co_return *ended;
     connection_.close();
-    co_return reason_of(ended.error());
+    co_return end_of_wait(ended.error());
 }
 
 bool order_session::resend_not_accepted() noexcept {

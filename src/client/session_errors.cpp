@@ -51,4 +51,8 @@ bool may_come_back(const std::error_code& error) noexcept {
            error == logged_out(wire::logout_reason::already_logged_on);
 }
 
+std::error_code end_of_wait(std::error_code cut_short) noexcept {
+    return cut_short == io::condition::timed_out ? make_error_code(session_errc::logon_timed_out) : cut_short;
+}
+
 }  // namespace corro::client

@@ -39,6 +39,9 @@ enum class session_errc {
 /// connection yet. A retry does not help with other errors, such as a stop of the task.
 [[nodiscard]] bool may_come_back(const std::error_code& error) noexcept;
 
+/// The error of a wait with a limit: session_errc::logon_timed_out when the time was over, otherwise what ended it.
+[[nodiscard]] std::error_code end_of_wait(std::error_code cut_short) noexcept;
+
 }  // namespace corro::client
 
 template <>

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "fix/codec/values.hpp"
+#include "fix_gateway/answer_fields.hpp"
 #include "fix_gateway/tags.hpp"
 
 namespace corro::fix_gateway {
@@ -16,7 +17,6 @@ namespace {
 using domain::instrument;
 using domain::instrument_kind;
 
-constexpr std::uint8_t nano_digits = 9;
 constexpr std::string_view exchange_symbol = "8";  ///< SecurityIDSource (22)
 
 /// Text of a bounded size.

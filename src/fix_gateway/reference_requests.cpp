@@ -6,6 +6,7 @@
 #include <span>
 
 #include "fix/codec/values.hpp"
+#include "fix_gateway/request_reader.hpp"
 #include "fix_gateway/tags.hpp"
 
 namespace corro::fix_gateway {
@@ -13,15 +14,6 @@ namespace {
 
 request_problem problem_with(std::uint32_t tag, fix::reject_reason reason) noexcept {
     return {.tag = tag, .reason = reason, .business_reason = 0, .text = {}};
-}
-request_problem missing(std::uint32_t tag) noexcept {
-    return problem_with(tag, fix::reject_reason::required_tag_missing);
-}
-request_problem out_of_range(std::uint32_t tag) noexcept {
-    return problem_with(tag, fix::reject_reason::value_out_of_range);
-}
-request_problem malformed(std::uint32_t tag) noexcept {
-    return problem_with(tag, fix::reject_reason::incorrect_format);
 }
 
 /// A text that an answer repeats. @return Whether it is there and sound; `problem` otherwise.

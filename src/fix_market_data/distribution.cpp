@@ -10,10 +10,6 @@
 namespace corro::fix_market_data {
 namespace {
 
-request_problem refused(refusal_reason refusal, std::string_view text) noexcept {
-    return {.tag = 0, .reason = fix::reject_reason::other, .text = text, .refusal = refusal};
-}
-
 std::size_t levels_of(const request_terms& r) noexcept {
     return (r.types.has(entry_type::bid) ? r.levels : 0U) + (r.types.has(entry_type::offer) ? r.levels : 0U);
 }

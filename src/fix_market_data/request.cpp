@@ -25,9 +25,6 @@ request_problem out_of_range(std::uint32_t tag) noexcept {
 request_problem malformed(std::uint32_t tag) noexcept {
     return rejected(fix::reject_reason::incorrect_format, tag);
 }
-request_problem refused(refusal_reason refusal, std::string_view text) noexcept {
-    return {.tag = 0, .reason = fix::reject_reason::other, .text = text, .refusal = refusal};
-}
 
 /// The type of a letter, if the version has it.
 std::optional<entry_type> type_of(char letter, fix_version version) noexcept {

@@ -89,6 +89,11 @@ struct request_problem {
     [[nodiscard]] bool is_there() const noexcept { return tag != 0 || !text.empty(); }
 };
 
+/// The problem that a MarketDataRequestReject (Y) with this text reports.
+[[nodiscard]] inline request_problem refused(refusal_reason refusal, std::string_view text) noexcept {
+    return {.tag = 0, .reason = fix::reject_reason::other, .text = text, .refusal = refusal};
+}
+
 /// Reads the message, whose values `into` refers to. Without a problem all of `into` is set; with one, its id is set if
 /// the message has a sound one, and nothing else counts.
 [[nodiscard]] request_problem read_request(const fix::field_index& message, fix_version version,

@@ -66,13 +66,6 @@ constexpr std::size_t session_bytes = 48;
 constexpr std::size_t session_bytes_of_version_1 = 24;
 constexpr std::size_t checksum_bytes = 4;
 
-template <class T>
-void put(std::vector<std::byte>& into, T value) {
-    std::array<std::byte, sizeof(T)> bytes;
-    base::store_le<T>(bytes.data(), value);
-    into.insert(into.end(), bytes.begin(), bytes.end());
-}
-
 /// The id of an order that a message may have beside those in its details.
 [[nodiscard]] domain::client_order_id order_of(const domain::event& e) noexcept {
     switch (e.kind) {
@@ -483,19 +476,19 @@ void answer_log::save(std::vector<std::byte>& into, const std::vector<bool>& cho
     const session nothing;
     const std::size_t begin = into.size();
     for (const char letter : magic) into.push_back(static_cast<std::byte>(letter));
-    put<std::uint32_t>(into, detailed_.empty()   ? version_without_details
-                             : texts_.is_empty() ? version_without_texts
-                                                 : version);
-    put<std::uint32_t>(into, sessions_count());
+    base::append_le<std::uint32_t>(into, detailed_.empty()   ? version_without_details
+                                         : texts_.is_empty() ? version_without_texts
+                                                             : version);
+    base::append_le<std::uint32_t>(into, sessions_count());
     for (std::size_t id = 1; id < sessions_.size(); ++id) {
         const session& s = is_chosen(id) ? sessions_[id] : nothing;
-        put<std::uint64_t>(into, s.next_request);
-        put<std::uint64_t>(into, s.next_answer);
-        put<std::uint64_t>(into, s.first_kept);
-        put<std::int64_t>(into, s.begun.value);
-        put<std::int64_t>(into, s.day_begin.value);
-        put<std::uint32_t>(into, s.days_count);
-        put<std::uint32_t>(into, s.is_partly_reset ? 1 : 0);
+        base::append_le<std::uint64_t>(into, s.next_request);
+        base::append_le<std::uint64_t>(into, s.next_answer);
+        base::append_le<std::uint64_t>(into, s.first_kept);
+        base::append_le<std::int64_t>(into, s.begun.value);
+        base::append_le<std::int64_t>(into, s.day_begin.value);
+        base::append_le<std::uint32_t>(into, s.days_count);
+        base::append_le<std::uint32_t>(into, s.is_partly_reset ? 1 : 0);
     }
     for (std::size_t id = 1; id < sessions_.size(); ++id) {
         if (!is_chosen(id)) continue;
@@ -508,37 +501,37 @@ void answer_log::save(std::vector<std::byte>& into, const std::vector<bool>& cho
         }
     }
     if (!detailed_.empty()) save_details(into, chosen);
-    put<std::uint32_t>(into, base::crc32c(std::span(into).subspan(begin)));
+    base::append_le<std::uint32_t>(into, base::crc32c(std::span(into).subspan(begin)));
 }
 
 void answer_log::save_details(std::vector<std::byte>& into, const std::vector<bool>& chosen) const {
     const std::size_t begin = into.size();
-    put<std::uint32_t>(into, static_cast<std::uint32_t>(detailed_.size()));
+    base::append_le<std::uint32_t>(into, static_cast<std::uint32_t>(detailed_.size()));
     const message_numbers nothing;
     for (const detailed_session& d : detailed_) {
         const message_numbers& numbers = chosen.empty() || chosen[d.id.value] ? d.numbers : nothing;
-        put<std::uint32_t>(into, d.id.value);
-        put<std::uint32_t>(into, static_cast<std::uint32_t>(numbers.notes().size()));
-        put<std::uint32_t>(into, numbers.has_forgotten() ? 1 : 0);
-        put<std::uint32_t>(into, 0);
+        base::append_le<std::uint32_t>(into, d.id.value);
+        base::append_le<std::uint32_t>(into, static_cast<std::uint32_t>(numbers.notes().size()));
+        base::append_le<std::uint32_t>(into, numbers.has_forgotten() ? 1 : 0);
+        base::append_le<std::uint32_t>(into, 0);
         for (const message_numbers::note& n : numbers.notes()) {
-            put<std::uint64_t>(into, n.number);
-            put<std::uint64_t>(into, n.next_answer);
-            put<std::uint64_t>(into, n.count);
+            base::append_le<std::uint64_t>(into, n.number);
+            base::append_le<std::uint64_t>(into, n.next_answer);
+            base::append_le<std::uint64_t>(into, n.count);
         }
     }
     // By id, so that equal logs are saved as equal bytes.
     std::vector<std::pair<std::uint64_t, order_fills::totals>> orders;
     fills_.for_each([&](std::uint64_t order, const order_fills::totals& t) { orders.emplace_back(order, t); });
     std::ranges::sort(orders, {}, [](const auto& each) { return each.first; });
-    put<std::uint64_t>(into, orders.size());
+    base::append_le<std::uint64_t>(into, orders.size());
     for (const auto& [order, t] : orders) {
-        put<std::uint64_t>(into, order);
-        put<std::int64_t>(into, t.value);
-        put<std::uint64_t>(into, t.lots);
+        base::append_le<std::uint64_t>(into, order);
+        base::append_le<std::int64_t>(into, t.value);
+        base::append_le<std::uint64_t>(into, t.lots);
     }
     if (!texts_.is_empty()) texts_.save(into, texts_of(chosen));
-    put<std::uint64_t>(into, into.size() - begin + sizeof(std::uint64_t));
+    base::append_le<std::uint64_t>(into, into.size() - begin + sizeof(std::uint64_t));
 }
 
 // The orders of the chosen sessions, and those that they receive copies of; the texts that their answers hold.

@@ -24,13 +24,6 @@ constexpr std::size_t order_bytes = 24;
 constexpr std::size_t characters_bytes = 64;
 static_assert(characters_bytes > domain::long_name_characters_max);
 
-template <class T>
-void put(std::vector<std::byte>& into, T value) {
-    std::array<std::byte, sizeof(T)> bytes;
-    base::store_le<T>(bytes.data(), value);
-    into.insert(into.end(), bytes.begin(), bytes.end());
-}
-
 }  // namespace
 
 void order_texts::take(const domain::name_part& part) {
@@ -215,21 +208,21 @@ void order_texts::save(std::vector<std::byte>& into, const filter& only) const {
         if (entries_[i].parts_missing == 0) used.push_back(&entries_[i]);
     }
 
-    put<std::uint64_t>(into, used.size());
+    base::append_le<std::uint64_t>(into, used.size());
     for (const entry* e : used) {
-        put<std::uint64_t>(into, e->name.value);
-        put<std::uint32_t>(into, e->account.value);
-        put<std::uint32_t>(into, e->length);
+        base::append_le<std::uint64_t>(into, e->name.value);
+        base::append_le<std::uint32_t>(into, e->account.value);
+        base::append_le<std::uint32_t>(into, e->length);
         const auto* const text = reinterpret_cast<const std::byte*>(e->text.data());
         into.insert(into.end(), text, text + e->text.size());
         into.resize(into.size() + characters_bytes - e->text.size());
     }
-    put<std::uint64_t>(into, orders.size());
+    base::append_le<std::uint64_t>(into, orders.size());
     for (const auto& [id, o] : orders) {
-        put<std::uint64_t>(into, id);
-        put<std::uint64_t>(into, o.name.value);
-        put<std::uint32_t>(into, o.account.value);
-        put<std::uint32_t>(into, o.session.value);
+        base::append_le<std::uint64_t>(into, id);
+        base::append_le<std::uint64_t>(into, o.name.value);
+        base::append_le<std::uint32_t>(into, o.account.value);
+        base::append_le<std::uint32_t>(into, o.session.value);
     }
 }
 

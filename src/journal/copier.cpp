@@ -14,15 +14,8 @@
 namespace corro::journal {
 namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
-static_assert(buffer_bytes >= 2 * block_bytes(block_commands_max));
-
 /// More than the size of the longest small file.
 constexpr std::uint64_t small_file_bytes_max = std::uint64_t{16} << 20;
-
-std::unexpected<problem> system_error_text(std::error_code error, const std::string& path, const char* what) {
-    return std::unexpected(problem(error, fmt::format("{}: {}: {}", path, what, error.message()), path));
-}
 
 bool is_gone(std::error_code error) noexcept {
     return error == std::errc::no_such_file_or_directory;
@@ -31,7 +24,7 @@ bool is_gone(std::error_code error) noexcept {
 }  // namespace
 
 copier::copier(storage* from, std::string directory, storage* to, std::string copy)
-    : from_(from), to_(to), directory_(std::move(directory)), copy_(std::move(copy)), buffer_(buffer_bytes) {}
+    : from_(from), to_(to), directory_(std::move(directory)), copy_(std::move(copy)), buffer_(read_buffer_bytes) {}
 
 const segment_header& copier::header() const noexcept {
     CORRO_ASSERT(has_segments());
@@ -50,7 +43,8 @@ std::uint64_t copier::last_sequence() const noexcept {
 
 std::expected<std::vector<std::uint64_t>, problem> copier::numbers() const {
     const auto names = from_->list(directory_);
-    if (!names) return system_error_text(names.error(), directory_, "the journal's directory cannot be read");
+    if (!names)
+        return std::unexpected(system_problem(names.error(), directory_, "the journal's directory cannot be read"));
     std::vector<std::uint64_t> found;
     for (const std::string& name : *names) {
         if (const auto number = segment_number(name)) found.push_back(*number);
@@ -141,7 +135,7 @@ io::task<copier::outcome> copier::forget_all() {
     for (const copied_segment& each : copied_) {
         const std::string path = copy_of(each.header.number);
         const std::error_code error = co_await to_->remove(path);
-        if (error) co_return system_error_text(error, path, "cannot be removed");
+        if (error) co_return std::unexpected(system_problem(error, path, "cannot be removed"));
     }
     copied_.clear();
     settled_marks_ = {};
@@ -154,11 +148,11 @@ io::task<copier::answer> copier::begin_segment(std::uint64_t number) {
     const std::string path = path_of(number);
     auto file = co_await from_->open(path, io::file_mode::read);
     if (!file && is_gone(file.error())) co_return answer(false);
-    if (!file) co_return system_error_text(file.error(), path, "cannot be opened");
+    if (!file) co_return std::unexpected(system_problem(file.error(), path, "cannot be opened"));
     std::vector<std::byte> bytes(segment_header_bytes);
     const io::io_result got = co_await (*file)->read_at(0, bytes);
     if (!got && got.error != io::condition::end_of_stream)
-        co_return system_error_text(got.error, path, "cannot be read");
+        co_return std::unexpected(system_problem(got.error, path, "cannot be read"));
     const auto header = decode_segment_header(bytes);
     if (!header) {
         const std::error_code code = header.error();
@@ -185,9 +179,9 @@ io::task<copier::answer> copier::begin_segment(std::uint64_t number) {
 io::task<copier::outcome> copier::make_target(segment_header header, std::vector<std::byte> bytes) {
     const std::string path = copy_of(header.number);
     auto file = co_await to_->open(path, io::file_mode::create_new);
-    if (!file) co_return system_error_text(file.error(), path, "cannot be made");
+    if (!file) co_return std::unexpected(system_problem(file.error(), path, "cannot be made"));
     const io::io_result written = co_await (*file)->write_at(0, bytes);
-    if (!written) co_return system_error_text(written.error, path, "cannot be written");
+    if (!written) co_return std::unexpected(system_problem(written.error, path, "cannot be written"));
     place here;
     here.number = header.number;
     here.next_sequence = header.first_sequence;
@@ -238,7 +232,8 @@ io::task<copier::outcome> copier::copy_blocks() {
         const std::span<std::byte> window(buffer_.data(), buffer_.size());
         const io::io_result got = co_await source_->read_at(offset, window);
         if (!got && got.error != io::condition::end_of_stream) {
-            co_return system_error_text(got.error, path_of(copied_.back().header.number), "cannot be read");
+            co_return std::unexpected(
+                system_problem(got.error, path_of(copied_.back().header.number), "cannot be read"));
         }
         std::size_t available = got.bytes;
         if (!got) {
@@ -250,7 +245,8 @@ io::task<copier::outcome> copier::copy_blocks() {
         if (taken == 0) co_return outcome();
         const io::io_result written = co_await target_->write_at(offset, window.first(taken));
         if (!written) {
-            co_return system_error_text(written.error, copy_of(copied_.back().header.number), "cannot be written");
+            co_return std::unexpected(
+                system_problem(written.error, copy_of(copied_.back().header.number), "cannot be written"));
         }
         bytes_copied_ += taken;
         if (on_progress_) on_progress_();
@@ -303,7 +299,7 @@ io::task<copier::answer> copier::durable_block_follows() {
         const std::span<std::byte> window(buffer_.data(), buffer_.size());
         const io::io_result got = co_await source_->read_at(at, window);
         if (!got && got.error != io::condition::end_of_stream) {
-            co_return system_error_text(got.error, path_of(segment.header.number), "cannot be read");
+            co_return std::unexpected(system_problem(got.error, path_of(segment.header.number), "cannot be read"));
         }
         const std::span<const std::byte> there = window.first(got.bytes);
         std::size_t next = 0;
@@ -323,7 +319,8 @@ io::task<copier::answer> copier::durable_block_follows() {
 /// Finishes the segment: the venue writes no more to it.
 io::task<copier::outcome> copier::finish_segment() {
     const std::error_code error = co_await target_->sync_data();
-    if (error) co_return system_error_text(error, copy_of(copied_.back().header.number), "cannot be written");
+    if (error)
+        co_return std::unexpected(system_problem(error, copy_of(copied_.back().header.number), "cannot be written"));
     target_.reset();
     source_.reset();
     co_return outcome();
@@ -396,13 +393,13 @@ io::task<copier::outcome> copier::finish(std::span<const std::uint64_t> last_seq
     if (target_ != nullptr) done = co_await finish_segment();
     for (std::uint64_t number = newest_made_; done && number > header().number; --number) {
         const std::error_code error = co_await to_->remove(copy_of(number));
-        if (error) done = system_error_text(error, copy_of(number), "cannot be removed");
+        if (error) done = std::unexpected(system_problem(error, copy_of(number), "cannot be removed"));
     }
     if (done && !copied_.back().is_sealed) done = co_await seal(last_sequences);
     if (done) done = co_await write_copys_manifest();
     if (!done) co_return done;
     const std::error_code error = co_await to_->sync_directory(copy_);
-    if (error) co_return system_error_text(error, copy_, "cannot be written");
+    if (error) co_return std::unexpected(system_problem(error, copy_, "cannot be written"));
     co_return outcome();
 }
 
@@ -411,7 +408,7 @@ io::task<copier::outcome> copier::seal(std::span<const std::uint64_t> last_seque
     copied_segment& last = copied_.back();
     const std::string path = copy_of(last.header.number);
     auto file = co_await to_->open(path, io::file_mode::write);
-    if (!file) co_return system_error_text(file.error(), path, "cannot be opened");
+    if (!file) co_return std::unexpected(system_problem(file.error(), path, "cannot be opened"));
     std::array<std::uint64_t, block_marks_max> marks{};
     std::size_t count = 0;
     for (std::uint32_t partition = 0; partition < last_sequences.size() && count < marks.size(); ++partition) {
@@ -432,7 +429,7 @@ io::task<copier::outcome> copier::seal(std::span<const std::uint64_t> last_seque
         error = written.error;
     }
     if (!error) error = co_await (*file)->sync_data();
-    if (error) co_return system_error_text(error, path, "cannot be written");
+    if (error) co_return std::unexpected(system_problem(error, path, "cannot be written"));
     last.end += padded(size);
     last.is_sealed = true;
     co_return outcome();
@@ -471,15 +468,16 @@ io::task<std::expected<bool, problem>> copier::copy_file(std::string_view name) 
     const std::string path = fmt::format("{}/{}", directory_, name);
     auto file = co_await from_->open(path, io::file_mode::read);
     if (!file && is_gone(file.error())) co_return answer(false);
-    if (!file) co_return system_error_text(file.error(), path, "cannot be opened");
+    if (!file) co_return std::unexpected(system_problem(file.error(), path, "cannot be opened"));
     const auto size = (*file)->size();
-    if (!size) co_return system_error_text(size.error(), path, "its size cannot be read");
+    if (!size) co_return std::unexpected(system_problem(size.error(), path, "its size cannot be read"));
     if (*size > small_file_bytes_max) {
-        co_return system_error_text(std::make_error_code(std::errc::file_too_large), path, "cannot be copied");
+        co_return std::unexpected(
+            system_problem(std::make_error_code(std::errc::file_too_large), path, "cannot be copied"));
     }
     std::vector<std::byte> bytes(static_cast<std::size_t>(*size));
     const io::io_result got = co_await (*file)->read_at(0, bytes);
-    if (!got) co_return system_error_text(got.error, path, "cannot be read");
+    if (!got) co_return std::unexpected(system_problem(got.error, path, "cannot be read"));
     const std::string copy = fmt::format("{}/{}", copy_, name);
     auto into = co_await to_->open(copy, io::file_mode::create_new);
     std::error_code error = into ? std::error_code() : into.error();
@@ -488,7 +486,7 @@ io::task<std::expected<bool, problem>> copier::copy_file(std::string_view name) 
         error = written.error;
     }
     if (!error) error = co_await (*into)->sync_data();
-    if (error) co_return system_error_text(error, copy, "cannot be written");
+    if (error) co_return std::unexpected(system_problem(error, copy, "cannot be written"));
     co_return answer(true);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "journal/errors.hpp"
 
+#include <fmt/format.h>
+
 namespace corro::journal {
 namespace {
 
@@ -35,6 +37,10 @@ class category final : public std::error_category {
 const std::error_category& journal_category() noexcept {
     static const category instance;
     return instance;
+}
+
+problem system_problem(std::error_code error, const std::string& path, std::string_view what) {
+    return {error, fmt::format("{}: {}: {}", path, what, error.message()), path};
 }
 
 }  // namespace corro::journal

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -61,6 +62,9 @@ struct problem {
     std::string file;          ///< The file; empty for none.
     std::uint64_t offset = 0;  ///< The offset in the file, in bytes.
 };
+
+/// A problem with the file or directory `path`: "PATH: WHAT: the system's words for the error".
+[[nodiscard]] problem system_problem(std::error_code error, const std::string& path, std::string_view what);
 
 }  // namespace corro::journal
 

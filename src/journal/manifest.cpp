@@ -23,21 +23,16 @@ using base::store_le;
 using outcome = std::expected<void, problem>;
 using slots = std::array<std::byte, 2 * manifest_slot_bytes>;
 
-constexpr std::string_view magic = "CORROMAN";
-constexpr std::uint32_t version = 1;
-constexpr std::size_t used_bytes = 132;
+constexpr std::string_view manifest_magic = "CORROMAN";
+constexpr std::uint32_t manifest_version = 1;
+constexpr std::size_t used_slot_bytes = 132;
 constexpr std::string_view torn_suffix = ".torn";
-constexpr std::string_view segment_suffix = ".segment";
 
 std::uint32_t checksum_of(std::span<const std::byte> slot) noexcept {
     constexpr std::array<std::byte, 4> instead_of_itself{};
     std::uint32_t crc = base::crc32c(slot.first(12));
     crc = base::crc32c(instead_of_itself, crc);
     return base::crc32c(slot.subspan(16), crc);
-}
-
-problem system_error_text(std::error_code error, const std::string& path, const char* what) {
-    return {error, fmt::format("{}: {}: {}", path, what, error.message()), path};
 }
 
 std::string path_in(const std::string& directory, std::string_view name) {
@@ -53,7 +48,7 @@ struct file_names {
 std::expected<file_names, problem> look_into(storage* files, const std::string& directory) {
     const auto names = files->list(directory);
     if (!names) {
-        return std::unexpected(system_error_text(names.error(), directory, "the journal's directory cannot be read"));
+        return std::unexpected(system_problem(names.error(), directory, "the journal's directory cannot be read"));
     }
     file_names found;
     for (const std::string& name : *names) {
@@ -112,8 +107,8 @@ outcome check_names(const manifest& what, const file_names& names, const std::st
 void encode(const manifest& what, std::span<std::byte> into) noexcept {
     CORRO_ASSERT(into.size() == manifest_slot_bytes);
     std::memset(into.data(), 0, into.size());
-    std::memcpy(into.data(), magic.data(), magic.size());
-    store_le<std::uint32_t>(into.data() + 8, version);
+    std::memcpy(into.data(), manifest_magic.data(), manifest_magic.size());
+    store_le<std::uint32_t>(into.data() + 8, manifest_version);
     store_le<std::uint64_t>(into.data() + 16, what.writes_count);
     store_le<std::uint64_t>(into.data() + 24, what.newest_segment);
     store_le<std::uint32_t>(into.data() + 32, what.newest_checksum);
@@ -131,9 +126,9 @@ void encode(const manifest& what, std::span<std::byte> into) noexcept {
 
 std::optional<manifest> decode_manifest(std::span<const std::byte> from) noexcept {
     CORRO_ASSERT(from.size() == manifest_slot_bytes);
-    if (std::memcmp(from.data(), magic.data(), magic.size()) != 0 ||
+    if (std::memcmp(from.data(), manifest_magic.data(), manifest_magic.size()) != 0 ||
         checksum_of(from) != load_le<std::uint32_t>(from.data() + 12) ||
-        load_le<std::uint32_t>(from.data() + 8) != version || !all_zero(from.subspan(used_bytes))) {
+        load_le<std::uint32_t>(from.data() + 8) != manifest_version || !all_zero(from.subspan(used_slot_bytes))) {
         return std::nullopt;
     }
     manifest what;
@@ -157,11 +152,11 @@ io::task<std::expected<std::optional<manifest>, problem>> read_manifest(storage*
     const std::string path = path_in(directory, manifest_name);
     auto file = co_await files->open(path, io::file_mode::read);
     if (!file && file.error() == std::errc::no_such_file_or_directory) co_return answer(std::nullopt);
-    if (!file) co_return std::unexpected(system_error_text(file.error(), path, "cannot be opened"));
+    if (!file) co_return std::unexpected(system_problem(file.error(), path, "cannot be opened"));
     slots bytes{};
     const io::io_result got = co_await (*file)->read_at(0, bytes);
     if (!got && got.error != io::condition::end_of_stream) {
-        co_return std::unexpected(system_error_text(got.error, path, "cannot be read"));
+        co_return std::unexpected(system_problem(got.error, path, "cannot be read"));
     }
     const std::span all(bytes);
     std::optional<manifest> newer = decode_manifest(all.first(manifest_slot_bytes));
@@ -173,7 +168,7 @@ io::task<std::expected<std::optional<manifest>, problem>> read_manifest(storage*
 io::task<outcome> confirm_manifest(storage* files, std::string directory, std::uint64_t writes_count) {
     const std::string path = path_in(directory, manifest_name);
     auto file = co_await files->open(path, io::file_mode::write);
-    if (!file) co_return std::unexpected(system_error_text(file.error(), path, "cannot be opened for writing"));
+    if (!file) co_return std::unexpected(system_problem(file.error(), path, "cannot be opened for writing"));
     // A power cut may have left a shorter file; its end reads as zeros.
     std::array<std::byte, manifest_slot_bytes> slot{};
     const std::uint64_t offset = writes_count % 2 * manifest_slot_bytes;
@@ -181,7 +176,7 @@ io::task<outcome> confirm_manifest(storage* files, std::string directory, std::u
     if (done.ok() || done.error == io::condition::end_of_stream) done = co_await (*file)->write_at(offset, slot);
     std::error_code error = done.error;
     if (!error) error = co_await (*file)->sync_data();
-    if (error) co_return std::unexpected(system_error_text(error, path, "cannot be rewritten and synced"));
+    if (error) co_return std::unexpected(system_problem(error, path, "cannot be rewritten and synced"));
     co_return outcome();
 }
 
@@ -203,7 +198,7 @@ io::task<outcome> write_manifest(storage* files, std::string directory, manifest
     std::error_code error;
     {
         auto file = co_await files->open(path, io::file_mode::create);
-        if (!file) co_return std::unexpected(system_error_text(file.error(), path, "cannot be opened for writing"));
+        if (!file) co_return std::unexpected(system_problem(file.error(), path, "cannot be opened for writing"));
         io::io_result done;
         if (!*there) {
             // Reserves space for both slots, so that a full disk cannot prevent a later write.
@@ -215,7 +210,7 @@ io::task<outcome> write_manifest(storage* files, std::string directory, manifest
         if (!error) error = co_await (*file)->sync_data();
     }
     if (!error && !*there) error = co_await files->sync_directory(directory);
-    if (error) co_return std::unexpected(system_error_text(error, path, "cannot be written"));
+    if (error) co_return std::unexpected(system_problem(error, path, "cannot be written"));
     *what = next;
     co_return outcome();
 }

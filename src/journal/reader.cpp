@@ -10,20 +10,8 @@
 #include "base/assert.hpp"
 
 namespace corro::journal {
-namespace {
-
-// Large enough for sequential reads of the disk, small enough to be in the cache when it is checked.
-constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
-static_assert(buffer_bytes >= 2 * block_bytes(block_commands_max));
-
-std::unexpected<problem> system_error_text(std::error_code error, const std::string& path, const char* what) {
-    return std::unexpected(problem(error, fmt::format("{}: {}: {}", path, what, error.message()), path));
-}
-
-}  // namespace
-
 reader::reader(storage* files, std::string directory, reader_options options)
-    : files_(files), directory_(std::move(directory)), options_(std::move(options)), buffer_(buffer_bytes) {}
+    : files_(files), directory_(std::move(directory)), options_(std::move(options)), buffer_(read_buffer_bytes) {}
 
 io::task<std::expected<std::unique_ptr<reader>, problem>> reader::open(storage* files, std::string directory,
                                                                        reader_options options) {
@@ -46,7 +34,8 @@ std::string reader::path_of(std::uint64_t number) const {
 
 io::task<reader::outcome> reader::find_segments() {
     const auto names = files_->list(directory_);
-    if (!names) co_return system_error_text(names.error(), directory_, "the journal's directory cannot be read");
+    if (!names)
+        co_return std::unexpected(system_problem(names.error(), directory_, "the journal's directory cannot be read"));
     std::vector<std::uint64_t> numbers;
     for (const std::string& name : *names) {
         if (const auto number = segment_number(name)) numbers.push_back(*number);
@@ -62,9 +51,9 @@ io::task<reader::outcome> reader::find_segments() {
 io::task<reader::outcome> reader::look_at(std::uint64_t number) {
     const std::string path = path_of(number);
     auto file = co_await files_->open(path, io::file_mode::read);
-    if (!file) co_return system_error_text(file.error(), path, "cannot be opened");
+    if (!file) co_return std::unexpected(system_problem(file.error(), path, "cannot be opened"));
     const auto size = (*file)->size();
-    if (!size) co_return system_error_text(size.error(), path, "its size cannot be read");
+    if (!size) co_return std::unexpected(system_problem(size.error(), path, "its size cannot be read"));
     std::array<std::byte, segment_header_bytes> bytes{};
     const io::io_result got = co_await (*file)->read_at(0, bytes);
     if (got.error == io::condition::end_of_stream) {
@@ -74,7 +63,7 @@ io::task<reader::outcome> reader::look_at(std::uint64_t number) {
                                 got.bytes, segment_header_bytes),
                     path, got.bytes));
     }
-    if (!got) co_return system_error_text(got.error, path, "cannot be read");
+    if (!got) co_return std::unexpected(system_problem(got.error, path, "cannot be read"));
     const auto header = decode_segment_header(bytes);
     if (!header) {
         const std::error_code code = header.error();

@@ -17,10 +17,6 @@
 namespace corro::journal {
 namespace {
 
-problem system_error_text(std::error_code error, const std::string& path, const char* what) {
-    return {error, fmt::format("{}: {}: {}", path, what, error.message()), path};
-}
-
 /// Writes the first `count` bytes of a file again: after a failed sync the system may regard them as written although
 /// the disk does not have them, and a later sync would succeed without them.
 io::task<std::error_code> write_again(stored_file* file, std::uint64_t count) {
@@ -74,7 +70,7 @@ io::task<segment_files::outcome> segment_files::take_manifest(journal_end end) {
         if (!has_manifest) manifest_.oldest_segment = end.segments.front().header.number;
     }
     const std::error_code error = co_await sync_names();
-    if (error) co_return std::unexpected(system_error_text(error, lock_.path(), "the directory cannot be synced"));
+    if (error) co_return std::unexpected(system_problem(error, lock_.path(), "the directory cannot be synced"));
     if (has_manifest && !CORRO_DEFECT(manifest_not_confirmed)) {
         done = co_await confirm_manifest(files_, lock_.path(), manifest_.writes_count);
     }
@@ -89,7 +85,7 @@ io::task<segment_files::outcome> segment_files::take_manifest(journal_end end) {
 io::task<segment_files::outcome> segment_files::tidy_up(std::uint64_t torn_bytes, bool is_sealed) {
     std::error_code error = co_await files_->remove(path_of(spare_name));
     if (error && error != std::errc::no_such_file_or_directory) {
-        co_return std::unexpected(system_error_text(error, path_of(spare_name), "cannot be removed"));
+        co_return std::unexpected(system_problem(error, path_of(spare_name), "cannot be removed"));
     }
     if (full_.empty()) co_return outcome();
     segment_summary& last = full_.back();
@@ -117,10 +113,10 @@ io::task<segment_files::outcome> segment_files::tidy_up(std::uint64_t torn_bytes
                         is_kept ? "they are kept in " + path_of(torn_name(last.header.number)) : "they stay in place"));
     }
     if (!error && is_kept && last.used_bytes < last.bytes) error = co_await (*file)->truncate(last.used_bytes);
-    if (error) co_return std::unexpected(system_error_text(error, path, "cannot be cut off after its last command"));
+    if (error) co_return std::unexpected(system_problem(error, path, "cannot be cut off after its last command"));
     if (!manifest_.is_closed) error = co_await write_again(file->get(), last.used_bytes);
     if (!error && !CORRO_DEFECT(last_segment_not_synced)) error = co_await (*file)->sync_data();
-    if (error) co_return std::unexpected(system_error_text(error, path, "cannot be rewritten and synced"));
+    if (error) co_return std::unexpected(system_problem(error, path, "cannot be rewritten and synced"));
     if (is_kept) last.bytes = std::min(last.bytes, last.used_bytes);
     co_return outcome();
 }
@@ -152,7 +148,7 @@ io::task<segment_files::outcome> segment_files::save_manifest() {
     outcome done = co_await write_manifest(files_, lock_.path(), &manifest_);
     while (!done && is_temporary(done.error().code)) {
         const std::error_code stopped = co_await io::sleep_for(full_disk_retry);
-        if (stopped) co_return std::unexpected(system_error_text(stopped, lock_.path(), "was stopped"));
+        if (stopped) co_return std::unexpected(system_problem(stopped, lock_.path(), "was stopped"));
         done = co_await write_manifest(files_, lock_.path(), &manifest_);
     }
     co_return done;
@@ -199,7 +195,7 @@ io::task<segment_files::outcome> segment_files::make_spare_of(std::uint64_t byte
                         lock_.path(), bytes),
             path));
     }
-    if (error) co_return std::unexpected(system_error_text(error, path, "the space for a segment cannot be reserved"));
+    if (error) co_return std::unexpected(system_problem(error, path, "the space for a segment cannot be reserved"));
     spare_ = std::move(*file);
     spare_bytes_ = bytes;
     co_return outcome();
@@ -240,7 +236,7 @@ io::task<segment_files::outcome> segment_files::name_spare(segment_header* next)
             path));
     }
     if (!error && !CORRO_DEFECT(segment_name_not_synced)) error = co_await sync_names();
-    if (error) co_return std::unexpected(system_error_text(error, path, "the segment cannot be started"));
+    if (error) co_return std::unexpected(system_problem(error, path, "the segment cannot be started"));
     co_return outcome();
 }
 
@@ -251,7 +247,7 @@ std::unique_ptr<stored_file> segment_files::take_spare() noexcept {
 
 io::task<segment_files::outcome> segment_files::record_newest(segment_header newest) {
     const auto guard = co_await manifest_lock_.scoped_lock();
-    if (!guard) co_return std::unexpected(system_error_text(guard.error(), lock_.path(), "was stopped"));
+    if (!guard) co_return std::unexpected(system_problem(guard.error(), lock_.path(), "was stopped"));
     manifest_.newest_segment = newest.number;
     manifest_.newest_checksum = newest.checksum;
     manifest_.is_closed = false;
@@ -269,7 +265,7 @@ void segment_files::add_full(const segment_summary& full) {
 
 io::task<segment_files::outcome> segment_files::record_end(std::uint64_t next_sequence) {
     const auto guard = co_await manifest_lock_.scoped_lock();
-    if (!guard) co_return std::unexpected(system_error_text(guard.error(), lock_.path(), "was stopped"));
+    if (!guard) co_return std::unexpected(system_problem(guard.error(), lock_.path(), "was stopped"));
     manifest_.is_closed = true;
     manifest_.next_sequence = next_sequence;
     outcome done = co_await save_manifest();
@@ -309,7 +305,7 @@ io::task<segment_files::outcome> segment_files::record_removal() {
     CORRO_ASSERT(may_remove_oldest(), "a segment that is needed cannot be removed");
     const std::uint64_t number = full_.front().header.number;
     const auto guard = co_await manifest_lock_.scoped_lock();
-    if (!guard) co_return std::unexpected(system_error_text(guard.error(), lock_.path(), "was stopped"));
+    if (!guard) co_return std::unexpected(system_problem(guard.error(), lock_.path(), "was stopped"));
     manifest_.oldest_segment = number + 1;
     outcome done = co_await save_manifest();
     co_return done;
@@ -323,7 +319,7 @@ io::task<segment_files::outcome> segment_files::remove_oldest() {
     std::error_code error = co_await files_->remove(path_of(torn_name(number)));
     if (!error || error == std::errc::no_such_file_or_directory) error = co_await files_->remove(path);
     if (!error) error = co_await sync_names();
-    if (error) co_return std::unexpected(system_error_text(error, path, "the segment cannot be removed"));
+    if (error) co_return std::unexpected(system_problem(error, path, "the segment cannot be removed"));
     full_.erase(full_.begin());
     co_return outcome();
 }

@@ -19,7 +19,7 @@ namespace {
 using base::load_le;
 using base::store_le;
 
-constexpr std::string_view magic = "CORROJNL";
+constexpr std::string_view segment_magic = "CORROJNL";
 constexpr std::uint32_t block_magic = 0x3242'4A43;     // "CJB2"
 constexpr std::uint32_t marks_magic = 0x324D'4A43;     // "CJM2"
 constexpr std::uint32_t seal_magic = 0x3245'4A43;      // "CJE2"
@@ -41,7 +41,6 @@ static_assert((block_header_bytes_v1 + 3 * command_bytes) % sector_bytes != 0 &&
               padded(block_header_bytes + 3 * command_bytes) == padded(block_header_bytes_v1 + 3 * command_bytes));
 constexpr unsigned mark_partition_bit = 56;
 constexpr unsigned mark_begun_bit = 63;
-constexpr std::string_view suffix = ".segment";
 constexpr std::size_t number_digits = 10;
 
 std::uint32_t header_checksum(std::span<const std::byte> header) noexcept {
@@ -114,7 +113,7 @@ partition_mark unpack_mark(std::uint64_t bytes) noexcept {
 void encode(segment_header& header, std::span<std::byte> into) noexcept {
     CORRO_ASSERT(into.size() == segment_header_bytes);
     std::memset(into.data(), 0, into.size());
-    std::memcpy(into.data(), magic.data(), magic.size());
+    std::memcpy(into.data(), segment_magic.data(), segment_magic.size());
     store_le<std::uint32_t>(into.data() + 8, header.version);
     store_le<std::uint64_t>(into.data() + 16, header.number);
     store_le<std::uint64_t>(into.data() + 24, header.first_sequence);
@@ -140,7 +139,8 @@ void encode(segment_header& header, std::span<std::byte> into) noexcept {
 std::expected<segment_header, journal_errc> decode_segment_header(std::span<const std::byte> from) noexcept {
     CORRO_ASSERT(from.size() == segment_header_bytes);
     const std::uint32_t checksum = header_checksum(from);
-    if (std::memcmp(from.data(), magic.data(), magic.size()) != 0) return std::unexpected(journal_errc::foreign_file);
+    if (std::memcmp(from.data(), segment_magic.data(), segment_magic.size()) != 0)
+        return std::unexpected(journal_errc::foreign_file);
     if (checksum != load_le<std::uint32_t>(from.data() + 12)) return std::unexpected(journal_errc::damaged);
     segment_header header;
     header.version = load_le<std::uint32_t>(from.data() + 8);
@@ -251,14 +251,15 @@ bool all_zero(std::span<const std::byte> bytes) noexcept {
 }
 
 std::string segment_name(std::uint64_t number) {
-    return fmt::format("{:0{}}{}", number, number_digits, suffix);
+    return fmt::format("{:0{}}{}", number, number_digits, segment_suffix);
 }
 
 std::optional<std::uint64_t> segment_number(std::string_view name) noexcept {
-    if (name.size() < number_digits + suffix.size() || name.size() > 19 + suffix.size() || !name.ends_with(suffix)) {
+    if (name.size() < number_digits + segment_suffix.size() || name.size() > 19 + segment_suffix.size() ||
+        !name.ends_with(segment_suffix)) {
         return std::nullopt;
     }
-    name.remove_suffix(suffix.size());
+    name.remove_suffix(segment_suffix.size());
     std::uint64_t number = 0;
     for (const char digit : name) {
         if (digit < '0' || digit > '9') return std::nullopt;

@@ -96,6 +96,11 @@ inline constexpr std::size_t command_bytes = sizeof(domain::command);
 
 inline constexpr std::uint64_t seal_bytes = block_bytes(0);
 
+/// How much of a segment is read at a time: enough for sequential reads of the disk, and in the cache when it is
+/// checked.
+inline constexpr std::size_t read_buffer_bytes = std::size_t{1} << 20;
+static_assert(read_buffer_bytes >= 2 * block_bytes(block_commands_max));
+
 /// The recorded progress of another partition's journal.
 struct partition_mark {
     std::uint32_t partition = 0;
@@ -192,6 +197,8 @@ void encode_seal(const segment_header& segment, std::uint64_t next_sequence, std
                                                            std::span<const std::byte> block) noexcept;
 
 [[nodiscard]] bool all_zero(std::span<const std::byte> bytes) noexcept;
+
+inline constexpr std::string_view segment_suffix = ".segment";
 
 /// The file name of a segment.
 [[nodiscard]] std::string segment_name(std::uint64_t number);

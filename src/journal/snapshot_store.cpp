@@ -23,13 +23,13 @@ using base::load_le;
 using base::store_le;
 using header_bytes = std::array<std::byte, snapshot_header_bytes>;
 
-constexpr std::string_view magic = "CORROSNP";
-constexpr std::uint32_t version = 1;
-constexpr std::string_view suffix = ".snapshot";
+constexpr std::string_view snapshot_magic = "CORROSNP";
+constexpr std::uint32_t snapshot_version = 1;
+constexpr std::string_view snapshot_suffix = ".snapshot";
 constexpr std::size_t sequence_digits = 20;
 constexpr std::string_view unfinished_name = "snapshot.unfinished";
-constexpr std::size_t venue_name_offset = 72;
-constexpr std::size_t used_header_bytes = 96;
+constexpr std::size_t snapshot_name_offset = 72;
+constexpr std::size_t used_snapshot_header_bytes = 96;
 
 /// All fields of a header, including those that callers do not need.
 struct whole_header {
@@ -49,8 +49,8 @@ std::uint32_t checksum_of(const header_bytes& bytes) noexcept {
 
 header_bytes encode(const whole_header& header) noexcept {
     header_bytes into{};
-    std::memcpy(into.data(), magic.data(), magic.size());
-    store_le<std::uint32_t>(into.data() + 8, version);
+    std::memcpy(into.data(), snapshot_magic.data(), snapshot_magic.size());
+    store_le<std::uint32_t>(into.data() + 8, snapshot_version);
     store_le<std::uint64_t>(into.data() + 16, header.about.sequence);
     store_le<std::uint64_t>(into.data() + 24, header.about.epoch);
     store_le<std::int64_t>(into.data() + 32, header.about.created_ns);
@@ -59,16 +59,18 @@ header_bytes encode(const whole_header& header) noexcept {
     store_le<std::uint32_t>(into.data() + 52, header.checksum);
     store_le<std::uint64_t>(into.data() + 56, header.bytes);
     store_le<std::uint64_t>(into.data() + 64, header.about.state_hash);
-    std::memcpy(into.data() + venue_name_offset, header.venue.name.characters.data(),
+    std::memcpy(into.data() + snapshot_name_offset, header.venue.name.characters.data(),
                 header.venue.name.characters.size());
     store_le<std::uint32_t>(into.data() + 12, checksum_of(into));
     return into;
 }
 
 std::expected<whole_header, journal_errc> decode(const header_bytes& from) noexcept {
-    if (std::memcmp(from.data(), magic.data(), magic.size()) != 0) return std::unexpected(journal_errc::foreign_file);
+    if (std::memcmp(from.data(), snapshot_magic.data(), snapshot_magic.size()) != 0)
+        return std::unexpected(journal_errc::foreign_file);
     if (checksum_of(from) != load_le<std::uint32_t>(from.data() + 12)) return std::unexpected(journal_errc::damaged);
-    if (load_le<std::uint32_t>(from.data() + 8) != version || !all_zero(std::span(from).subspan(used_header_bytes))) {
+    if (load_le<std::uint32_t>(from.data() + 8) != snapshot_version ||
+        !all_zero(std::span(from).subspan(used_snapshot_header_bytes))) {
         return std::unexpected(journal_errc::unsupported_version);
     }
     whole_header header;
@@ -80,13 +82,9 @@ std::expected<whole_header, journal_errc> decode(const header_bytes& from) noexc
     header.checksum = load_le<std::uint32_t>(from.data() + 52);
     header.bytes = load_le<std::uint64_t>(from.data() + 56);
     header.about.state_hash = load_le<std::uint64_t>(from.data() + 64);
-    std::memcpy(header.venue.name.characters.data(), from.data() + venue_name_offset,
+    std::memcpy(header.venue.name.characters.data(), from.data() + snapshot_name_offset,
                 header.venue.name.characters.size());
     return header;
-}
-
-problem system_error_text(std::error_code error, const std::string& path, const char* what) {
-    return {error, fmt::format("{}: {}: {}", path, what, error.message()), path};
 }
 
 problem damage(const std::string& path, std::uint64_t offset, std::string_view found) {
@@ -102,12 +100,13 @@ bool is_damaged(const problem& p) noexcept {
 }  // namespace
 
 std::string snapshot_name(std::uint64_t sequence) {
-    return fmt::format("{:0{}}{}", sequence, sequence_digits, suffix);
+    return fmt::format("{:0{}}{}", sequence, sequence_digits, snapshot_suffix);
 }
 
 std::optional<std::uint64_t> snapshot_sequence(std::string_view name) noexcept {
-    if (name.size() != sequence_digits + suffix.size() || !name.ends_with(suffix)) return std::nullopt;
-    name.remove_suffix(suffix.size());
+    if (name.size() != sequence_digits + snapshot_suffix.size() || !name.ends_with(snapshot_suffix))
+        return std::nullopt;
+    name.remove_suffix(snapshot_suffix.size());
     std::uint64_t sequence = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), sequence);
     if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
@@ -138,7 +137,7 @@ io::task<std::expected<void, problem>> snapshot_store::save(snapshot_header abou
     std::error_code error;
     {
         auto file = co_await files_->open(unfinished, io::file_mode::overwrite);
-        if (!file) co_return std::unexpected(system_error_text(file.error(), unfinished, "cannot be made"));
+        if (!file) co_return std::unexpected(system_problem(file.error(), unfinished, "cannot be made"));
         io::io_result done = co_await (*file)->write_at(0, front);
         if (done.ok() && !bytes.empty()) done = co_await (*file)->write_at(front.size(), bytes);
         error = done.error;
@@ -149,12 +148,12 @@ io::task<std::expected<void, problem>> snapshot_store::save(snapshot_header abou
     if (!error) co_return std::expected<void, problem>();
     // Removed even on a full disk, where its space is needed.
     static_cast<void>(co_await files_->remove(unfinished));
-    co_return std::unexpected(system_error_text(error, path, "the snapshot cannot be written"));
+    co_return std::unexpected(system_problem(error, path, "the snapshot cannot be written"));
 }
 
 std::expected<std::vector<std::uint64_t>, problem> snapshot_store::list() const {
     const auto names = files_->list(directory_);
-    if (!names) return std::unexpected(system_error_text(names.error(), directory_, "the directory cannot be read"));
+    if (!names) return std::unexpected(system_problem(names.error(), directory_, "the directory cannot be read"));
     std::vector<std::uint64_t> found;
     for (const std::string& name : *names) {
         if (const auto sequence = snapshot_sequence(name)) found.push_back(*sequence);
@@ -170,13 +169,13 @@ io::task<std::expected<stored_snapshot, problem>> snapshot_store::load(std::uint
         co_return std::unexpected(
             problem(journal_errc::out_of_reach, fmt::format("{}: there is no such snapshot", path), path));
     }
-    if (!file) co_return std::unexpected(system_error_text(file.error(), path, "cannot be opened"));
+    if (!file) co_return std::unexpected(system_problem(file.error(), path, "cannot be opened"));
     header_bytes front{};
     io::io_result got = co_await (*file)->read_at(0, front);
     if (got.error == io::condition::end_of_stream) {
         co_return std::unexpected(damage(path, got.bytes, "the file ends; expected a snapshot's header"));
     }
-    if (!got) co_return std::unexpected(system_error_text(got.error, path, "cannot be read"));
+    if (!got) co_return std::unexpected(system_problem(got.error, path, "cannot be read"));
     const auto header = decode(front);
     if (!header) {
         const std::error_code code = header.error();
@@ -190,7 +189,7 @@ io::task<std::expected<stored_snapshot, problem>> snapshot_store::load(std::uint
                                           path, 40));
     }
     const auto size = (*file)->size();
-    if (!size) co_return std::unexpected(system_error_text(size.error(), path, "its size cannot be read"));
+    if (!size) co_return std::unexpected(system_problem(size.error(), path, "its size cannot be read"));
     if (header->about.sequence != sequence) {
         co_return std::unexpected(damage(path, 16, "the snapshot's name does not match its sequence number"));
     }
@@ -204,7 +203,7 @@ io::task<std::expected<stored_snapshot, problem>> snapshot_store::load(std::uint
     found.bytes.resize(header->bytes);
     if (!found.bytes.empty()) {
         got = co_await (*file)->read_at(snapshot_header_bytes, found.bytes);
-        if (!got) co_return std::unexpected(system_error_text(got.error, path, "cannot be read"));
+        if (!got) co_return std::unexpected(system_problem(got.error, path, "cannot be read"));
     }
     if (base::crc32c(found.bytes) != header->checksum && !CORRO_DEFECT(snapshot_checksum_ignored)) {
         co_return std::unexpected(damage(path, snapshot_header_bytes, "the state is damaged"));
@@ -216,14 +215,14 @@ io::task<std::expected<std::vector<std::byte>, problem>> snapshot_store::load_en
                                                                                   std::size_t count) {
     const std::string path = path_of(sequence);
     auto file = co_await files_->open(path, io::file_mode::read);
-    if (!file) co_return std::unexpected(system_error_text(file.error(), path, "cannot be opened"));
+    if (!file) co_return std::unexpected(system_problem(file.error(), path, "cannot be opened"));
     const auto size = (*file)->size();
-    if (!size) co_return std::unexpected(system_error_text(size.error(), path, "its size cannot be read"));
+    if (!size) co_return std::unexpected(system_problem(size.error(), path, "its size cannot be read"));
     const std::uint64_t state_bytes = *size - std::min<std::uint64_t>(*size, snapshot_header_bytes);
     std::vector<std::byte> end(std::min<std::uint64_t>(state_bytes, count));
     if (end.empty()) co_return end;
     const io::io_result got = co_await (*file)->read_at(*size - end.size(), end);
-    if (!got) co_return std::unexpected(system_error_text(got.error, path, "cannot be read"));
+    if (!got) co_return std::unexpected(system_problem(got.error, path, "cannot be read"));
     co_return end;
 }
 
@@ -247,7 +246,7 @@ io::task<std::expected<newest_snapshot, problem>> snapshot_store::load_newest(st
 io::task<std::expected<void, problem>> snapshot_store::remove(std::uint64_t sequence) {
     const std::string path = path_of(sequence);
     const std::error_code error = co_await files_->remove(path);
-    if (error) co_return std::unexpected(system_error_text(error, path, "cannot be removed"));
+    if (error) co_return std::unexpected(system_problem(error, path, "cannot be removed"));
     co_return std::expected<void, problem>();
 }
 

@@ -10,6 +10,7 @@
 #include "io/loop/context.hpp"
 #include "io/net/unix_socket.hpp"
 #include "sim/connection.hpp"
+#include "sim/errors.hpp"
 #include "sim/host.hpp"
 #include "sim/network.hpp"
 #include "sim/process.hpp"
@@ -24,10 +25,6 @@ bool reads(const io::operation& what) noexcept {
            what.kind != io::operation_kind::connect;
 }
 
-std::error_code code_of(int number) noexcept {
-    return {number, std::generic_category()};
-}
-
 }  // namespace
 
 backend::backend(process& of) : process_(of) {
@@ -40,8 +37,8 @@ backend::~backend() {
 }
 
 std::expected<io::descriptor*, std::error_code> backend::open(io::transport kind) noexcept {
-    if (!process_.is_alive()) return std::unexpected(code_of(ENETDOWN));
-    if (!process_.has_descriptor_left()) return std::unexpected(code_of(EMFILE));
+    if (!process_.is_alive()) return std::unexpected(system_code(ENETDOWN));
+    if (!process_.has_descriptor_left()) return std::unexpected(system_code(EMFILE));
     return keep(std::make_unique<socket>(owner(), *this, kind));
 }
 
@@ -53,25 +50,25 @@ io::descriptor* backend::keep(std::unique_ptr<socket> made) {
 }
 
 std::error_code backend::bind(io::descriptor& on, const io::socket_address& address) noexcept {
-    if (!process_.is_alive()) return code_of(ENETDOWN);
-    return code_of(process_.where().network().bind(own(on), process_.on(), address));
+    if (!process_.is_alive()) return system_code(ENETDOWN);
+    return system_code(process_.where().network().bind(own(on), process_.on(), address));
 }
 
 std::error_code backend::listen(io::descriptor& on, int backlog) noexcept {
     socket& acceptor = own(on);
-    if (!process_.is_alive()) return code_of(ENETDOWN);
-    if (!is_stream(acceptor.kind)) return code_of(EOPNOTSUPP);
+    if (!process_.is_alive()) return system_code(ENETDOWN);
+    if (!is_stream(acceptor.kind)) return system_code(EOPNOTSUPP);
     acceptor.is_listening = true;
     acceptor.backlog = static_cast<std::size_t>(std::max(backlog, 1));
     return {};
 }
 
 std::error_code backend::set_option(io::descriptor& on, io::socket_option option, int value) noexcept {
-    if (option == io::socket_option::peer_user) return code_of(ENOPROTOOPT);
+    if (option == io::socket_option::peer_user) return system_code(ENOPROTOOPT);
     const bool counts_probes = option == io::socket_option::keep_alive_idle_s ||
                                option == io::socket_option::keep_alive_interval_s ||
                                option == io::socket_option::keep_alive_count;
-    if (counts_probes && value < 1) return code_of(EINVAL);
+    if (counts_probes && value < 1) return system_code(EINVAL);
     own(on).options[option] = value;
     return {};
 }
@@ -79,7 +76,7 @@ std::error_code backend::set_option(io::descriptor& on, io::socket_option option
 std::expected<int, std::error_code> backend::get_option(io::descriptor& on, io::socket_option option) noexcept {
     if (option == io::socket_option::peer_user) {
         if (own(on).kind != io::transport::unix_stream || !own(on).is_connected) {
-            return std::unexpected(code_of(ENOPROTOOPT));
+            return std::unexpected(system_code(ENOPROTOOPT));
         }
         return static_cast<int>(io::current_user());
     }
@@ -92,14 +89,14 @@ std::expected<io::socket_address, std::error_code> backend::local_address(io::de
 }
 
 std::expected<io::socket_address, std::error_code> backend::remote_address(io::descriptor& on) noexcept {
-    if (!own(on).is_connected) return std::unexpected(code_of(ENOTCONN));
+    if (!own(on).is_connected) return std::unexpected(system_code(ENOTCONN));
     return own(on).remote;
 }
 
 std::error_code backend::shutdown_send(io::descriptor& on) noexcept {
     socket& ending = own(on);
     const bool is_over = ending.is_broken || (ending.send_is_over && ending.peer_has_ended);
-    if (!ending.is_connected || (is_over && is_internet(ending.kind))) return code_of(ENOTCONN);
+    if (!ending.is_connected || (is_over && is_internet(ending.kind))) return system_code(ENOTCONN);
     if (std::exchange(ending.send_is_over, true) || ending.stream == nullptr) return {};
     ending.stream->end_sending(static_cast<connection::end>(ending.end));
     return {};
@@ -107,7 +104,7 @@ std::error_code backend::shutdown_send(io::descriptor& on) noexcept {
 
 std::expected<std::pair<io::descriptor*, io::descriptor*>, std::error_code> backend::open_pair(
     io::transport kind) noexcept {
-    if (!process_.is_alive()) return std::unexpected(code_of(ENETDOWN));
+    if (!process_.is_alive()) return std::unexpected(system_code(ENETDOWN));
     auto first = std::make_unique<socket>(owner(), *this, kind);
     auto second = std::make_unique<socket>(owner(), *this, kind);
     if (is_stream(kind)) {
@@ -124,9 +121,9 @@ std::expected<std::pair<io::descriptor*, io::descriptor*>, std::error_code> back
 std::error_code backend::set_membership(io::descriptor& on, const io::endpoint& group, std::uint32_t /*interface*/,
                                         bool joined) noexcept {
     std::set<io::endpoint>& groups = own(on).groups;
-    if (!group.is_multicast()) return code_of(EINVAL);
-    if (joined) return code_of(groups.insert(group.with_port(0)).second ? 0 : EADDRINUSE);
-    return code_of(groups.erase(group.with_port(0)) != 0 ? 0 : EADDRNOTAVAIL);
+    if (!group.is_multicast()) return system_code(EINVAL);
+    if (joined) return system_code(groups.insert(group.with_port(0)).second ? 0 : EADDRINUSE);
+    return system_code(groups.erase(group.with_port(0)) != 0 ? 0 : EADDRNOTAVAIL);
 }
 
 std::expected<io::descriptor*, std::error_code> backend::adopt(int /*file*/) noexcept {

@@ -8,6 +8,7 @@
 
 #include "io/errors.hpp"
 #include "io/loop/yield.hpp"
+#include "sim/errors.hpp"
 
 namespace corro::sim {
 namespace {
@@ -15,12 +16,8 @@ namespace {
 constexpr std::uint64_t offset_max = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t directory_bytes = 4'096;
 
-std::error_code code_of(int number) noexcept {
-    return {number, std::generic_category()};
-}
-
 io::io_result ended(int number, std::size_t bytes = 0) noexcept {
-    return {code_of(number), bytes};
+    return {system_code(number), bytes};
 }
 
 std::size_t sectors_of(std::size_t bytes) noexcept {
@@ -113,12 +110,12 @@ io::task<io::io_result> disk_file::write_at(std::uint64_t offset, std::span<cons
 }
 
 io::task<std::error_code> disk_file::sync_data() {
-    if (life_->is_over) co_return code_of(ESTALE);
+    if (life_->is_over) co_return system_code(ESTALE);
     const io::disk_calls::call mark(marks_);
     const io::stop_token stop = co_await io::this_stop_token();
     if (stop.stop_requested()) co_return io::operation_canceled();
     if (on_.pace == disk_pace::in_turns) co_await io::yield();
-    if (life_->is_over) co_return code_of(ESTALE);
+    if (life_->is_over) co_return system_code(ESTALE);
     // What is written from here on is not part of the sync.
     const bool is_ignored = on_.faults.ignores_syncs || on_.faults.ignores_data_syncs;
     const std::uint64_t number = is_ignored ? 0 : node_->bytes.begin_sync();
@@ -128,12 +125,12 @@ io::task<std::error_code> disk_file::sync_data() {
     }
     const call_time time = on_.draw(disk_call::sync_data);
     co_await spend(time.whole());
-    if (life_->is_over) co_return code_of(ESTALE);
+    if (life_->is_over) co_return system_code(ESTALE);
     const disk_fault fault = on_.faults.next(disk_call::sync_data);
     if (fault.error == 0) ++on_.faults.syncs_count;
     if (!is_ignored) node_->bytes.end_sync(number, fault.error == 0);
     if (fault.error == 0 && !is_ignored && node_->is_directory) on_.tree.sync(*node_);
-    co_return code_of(fault.error);
+    co_return system_code(fault.error);
 }
 
 int disk_file::preallocate_now(std::uint64_t bytes) {
@@ -161,7 +158,7 @@ int disk_file::truncate_now(std::uint64_t bytes) {
 }
 
 io::task<std::error_code> disk_file::change_length(disk_call kind, std::uint64_t bytes) {
-    if (life_->is_over) co_return code_of(ESTALE);
+    if (life_->is_over) co_return system_code(ESTALE);
     const io::disk_calls::call mark(marks_);
     const io::stop_token stop = co_await io::this_stop_token();
     if (stop.stop_requested()) co_return io::operation_canceled();
@@ -169,12 +166,12 @@ io::task<std::error_code> disk_file::change_length(disk_call kind, std::uint64_t
     while (kind == disk_call::preallocate && on_.faults.holds_room_back) co_await io::yield();
     const call_time time = on_.draw(kind);
     co_await spend(time.before);
-    if (life_->is_over) co_return code_of(ESTALE);
+    if (life_->is_over) co_return system_code(ESTALE);
     const disk_fault fault = on_.faults.next(kind);
     int error = fault.error;
     if (error == 0) error = kind == disk_call::preallocate ? preallocate_now(bytes) : truncate_now(bytes);
     co_await spend(time.after);
-    co_return code_of(life_->is_over ? ESTALE : error);
+    co_return system_code(life_->is_over ? ESTALE : error);
 }
 
 io::task<std::error_code> disk_file::preallocate(std::uint64_t bytes) {
@@ -186,14 +183,14 @@ io::task<std::error_code> disk_file::truncate(std::uint64_t bytes) {
 }
 
 std::expected<std::uint64_t, std::error_code> disk_file::size() const {
-    if (life_->is_over) return std::unexpected(code_of(ESTALE));
+    if (life_->is_over) return std::unexpected(system_code(ESTALE));
     return node_->is_directory ? directory_bytes : node_->bytes.size();
 }
 
 std::error_code disk_file::try_lock() {
-    if (life_->is_over) return code_of(ESTALE);
+    if (life_->is_over) return system_code(ESTALE);
     if (node_->locked_by == this) return {};
-    if (node_->locked_by != nullptr && !node_->lock_life->is_over) return code_of(EWOULDBLOCK);
+    if (node_->locked_by != nullptr && !node_->lock_life->is_over) return system_code(EWOULDBLOCK);
     node_->locked_by = this;
     node_->lock_life = life_;
     return {};

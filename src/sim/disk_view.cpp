@@ -8,13 +8,10 @@
 #include "io/errors.hpp"
 #include "io/loop/yield.hpp"
 #include "sim/disk_file.hpp"
+#include "sim/errors.hpp"
 
 namespace corro::sim {
 namespace {
-
-std::error_code code_of(int number) noexcept {
-    return {number, std::generic_category()};
-}
 
 /// What an open finds or makes.
 std::expected<file_tree::node, int> open_node(file_tree& tree, const std::string& path, io::file_mode mode) {
@@ -63,19 +60,19 @@ std::uint64_t disk_parts::room() const noexcept {
 io::task<io::storage::opened> disk_view::open(std::string path, io::file_mode mode) {
     const io::disk_calls::call mark(marks_);
     const std::shared_ptr<const process_life> life = life_;
-    if (life->is_over) co_return std::unexpected(code_of(ESTALE));
+    if (life->is_over) co_return std::unexpected(system_code(ESTALE));
     const io::stop_token stop = co_await io::this_stop_token();
     if (stop.stop_requested()) co_return std::unexpected(io::operation_canceled());
     if (on_.pace == disk_pace::in_turns) co_await io::yield();
     const call_time time = on_.draw(disk_call::open);
     co_await spend(time.before);
-    if (life->is_over) co_return std::unexpected(code_of(ESTALE));
+    if (life->is_over) co_return std::unexpected(system_code(ESTALE));
     const disk_fault fault = on_.faults.next(disk_call::open);
     std::expected<file_tree::node, int> found = std::unexpected(fault.error);
     if (fault.error == 0) found = open_node(on_.tree, path, mode);
     co_await spend(time.after);
-    if (life->is_over) co_return std::unexpected(code_of(ESTALE));
-    if (!found) co_return std::unexpected(code_of(found.error()));
+    if (life->is_over) co_return std::unexpected(system_code(ESTALE));
+    if (!found) co_return std::unexpected(system_code(found.error()));
     co_return std::make_unique<disk_file>(on_, marks_, *found, life, mode != io::file_mode::read);
 }
 
@@ -83,17 +80,17 @@ io::task<std::error_code> disk_view::change_names(disk_parts* on, std::shared_pt
                                                   io::disk_calls* marks, disk_call kind, name_change change,
                                                   std::string path, std::string other) {
     const io::disk_calls::call mark(*marks);
-    if (life->is_over) co_return code_of(ESTALE);
+    if (life->is_over) co_return system_code(ESTALE);
     const io::stop_token stop = co_await io::this_stop_token();
     if (stop.stop_requested()) co_return io::operation_canceled();
     if (on->pace == disk_pace::in_turns) co_await io::yield();
     const call_time time = on->draw(kind);
     co_await spend(time.before);
-    if (life->is_over) co_return code_of(ESTALE);
+    if (life->is_over) co_return system_code(ESTALE);
     const disk_fault fault = on->faults.next(kind);
     const int error = fault.error != 0 ? fault.error : change(*on, path, other);
     co_await spend(time.after);
-    co_return code_of(life->is_over ? ESTALE : error);
+    co_return system_code(life->is_over ? ESTALE : error);
 }
 
 io::task<std::error_code> disk_view::rename(std::string from, std::string to) {
@@ -114,17 +111,17 @@ io::task<std::error_code> disk_view::sync_directory(std::string path) {
 }
 
 std::expected<std::vector<std::string>, std::error_code> disk_view::list(const std::string& path) {
-    if (life_->is_over) return std::unexpected(code_of(ESTALE));
+    if (life_->is_over) return std::unexpected(system_code(ESTALE));
     const auto found = on_.tree.find(path);
-    if (!found) return std::unexpected(code_of(found.error()));
-    if (!(*found)->is_directory) return std::unexpected(code_of(ENOTDIR));
+    if (!found) return std::unexpected(system_code(found.error()));
+    if (!(*found)->is_directory) return std::unexpected(system_code(ENOTDIR));
     std::vector<std::string> names;
     for (const auto& [name, each] : (*found)->entries) names.push_back(name);
     return names;
 }
 
 std::error_code disk_view::make_directory(const std::string& path) {
-    return code_of(life_->is_over ? ESTALE : on_.tree.make_directories(path));
+    return system_code(life_->is_over ? ESTALE : on_.tree.make_directories(path));
 }
 
 std::uint64_t disk_view::free_bytes(const std::string& path) {

@@ -14,10 +14,6 @@ constexpr std::array<std::string_view, fault_kinds_count> names{
     "slow_disk",      "failed_sync", "failed_write",   "short_writes", "full_disk",
     "hanging_disk",   "damage",      "no_descriptors", "wrong_gateway"};
 
-double seconds(std::chrono::nanoseconds time) noexcept {
-    return std::chrono::duration<double>(time).count();
-}
-
 std::string words_of_target(const fault& one, const run_shape& shape) {
     const std::size_t index = index_of_target(one, shape);
     switch (target_of(one.kind)) {
@@ -35,11 +31,11 @@ std::string words_of_target(const fault& one, const run_shape& shape) {
 
 std::string words_of_length(const fault& one) {
     switch (one.kind) {
-        case fault_kind::clock_jump: return fmt::format(" by {:.6f} s", seconds(one.length));
+        case fault_kind::clock_jump: return fmt::format(" by {:.6f} s", seconds_of(one.length));
         case fault_kind::failed_sync:
         case fault_kind::failed_write:
         case fault_kind::damage: return {};
-        default: return fmt::format(" for {:.6f} s", seconds(one.length));
+        default: return fmt::format(" for {:.6f} s", seconds_of(one.length));
     }
 }
 
@@ -83,7 +79,7 @@ std::string words_of(const fault& one, const run_shape& shape) {
 }
 
 std::string text_of(const fault& one, const run_shape& shape) {
-    return fmt::format("{:9.6f} s  {}", seconds(one.at), words_of(one, shape));
+    return fmt::format("{:9.6f} s  {}", seconds_of(one.at), words_of(one, shape));
 }
 
 }  // namespace corro::simulation

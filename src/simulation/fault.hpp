@@ -15,6 +15,10 @@
 
 namespace corro::simulation {
 
+[[nodiscard]] inline double seconds_of(std::chrono::nanoseconds time) noexcept {
+    return std::chrono::duration<double>(time).count();
+}
+
 /// What goes wrong.
 enum class fault_kind : std::uint8_t {
     kill,            ///< a process of the venue ends, as by kill -9, and starts again after `length`

@@ -37,10 +37,6 @@ std::chrono::milliseconds milliseconds_between(base::prng& random, std::chrono::
     return std::chrono::duration_cast<std::chrono::milliseconds>(between(random, least, most));
 }
 
-double seconds(std::chrono::nanoseconds time) noexcept {
-    return std::chrono::duration<double>(time).count();
-}
-
 // Half of the venues are one process and are not divided. Such runs are the shortest.
 venue_shape draw_shape(std::uint64_t seed) {
     base::prng random = stream(seed, "shape");
@@ -215,13 +211,14 @@ std::string text_of(const plan& whole) {
         journal::name_of(whole.durability), whole.segment_bytes / 1024,
         whole.snapshot_every == 0 ? std::string("no snapshots")
                                   : fmt::format("a snapshot every {} commands", whole.snapshot_every),
-        whole.ends_with_journal ? "ends" : "refuses", seconds(whole.disk_call_max) * 1e3,
+        whole.ends_with_journal ? "ends" : "refuses", seconds_of(whole.disk_call_max) * 1e3,
         whole.disk_patience.count() / 1000, whole.shape.traders_count, text_of_fix_clients(whole),
-        whole.shape.client_hosts_count, whole.outstanding_max, seconds(whole.think_time) * 1e3, text_of_window(whole),
+        whole.shape.client_hosts_count, whole.outstanding_max, seconds_of(whole.think_time) * 1e3,
+        text_of_window(whole),
         whole.operator_pause == 0ns
             ? ""
             : "an operator who changes limits and phases, stops accounts and defines instruments\n",
-        seconds(whole.latency_max) * 1e3,
+        seconds_of(whole.latency_max) * 1e3,
         whole.piece_bytes_max == 0 ? std::string()
                                    : fmt::format(", streams in pieces of up to {} bytes", whole.piece_bytes_max));
 }

@@ -69,7 +69,7 @@ struct request {
     bool is_mass_cancel = false;
 };
 
-struct journal {
+struct scale_journal {
     std::vector<std::uint32_t> waiting;  // requests, for the next sync
     std::vector<std::uint32_t> in_sync;
     bool syncs = false;
@@ -259,11 +259,11 @@ class model {
         if (!journals_[partition].syncs) sync(partition);
     }
     void sync(std::uint32_t partition) {
-        journal& of = journals_[partition];
+        scale_journal& of = journals_[partition];
         of.syncs = true;
         of.in_sync.swap(of.waiting);
         serve(syncs_, partition, draw(plan_.sync, 1, syncs_.random), [this, partition] {
-            journal& done = journals_[partition];
+            scale_journal& done = journals_[partition];
             for (const std::uint32_t id : done.in_sync) answer(id, partition);
             done.in_sync.clear();
             done.syncs = false;
@@ -397,7 +397,7 @@ class model {
 
     std::vector<request> requests_;
     std::vector<std::uint32_t> free_;  // places in `requests_`
-    std::vector<journal> journals_;
+    std::vector<scale_journal> journals_;
     std::vector<std::uint32_t> outstanding_;  // by client
 
     std::vector<station> gateways_;

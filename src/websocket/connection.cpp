@@ -14,7 +14,7 @@ namespace corro::websocket {
 namespace {
 
 /// A connection keeps an empty buffer up to this size; a larger one goes to the thread's spare buffers.
-constexpr std::size_t kept_bytes_max = 4 * 1024;
+constexpr std::size_t buffer_bytes_kept = 4 * 1024;
 /// The largest spare buffer.
 constexpr std::size_t spare_bytes_max = 1U << 20U;
 
@@ -32,13 +32,13 @@ thread_local spare_buffers this_thread_spares;
 /// Gives `buffer`, which is empty, room for `bytes`, if a spare buffer has it.
 [[gnu::noinline]] void provide_room(std::string& buffer, std::size_t bytes) noexcept {
     spare_buffers& spares = this_thread_spares;
-    if (bytes <= kept_bytes_max || buffer.capacity() >= bytes || spares.count == 0) return;
+    if (bytes <= buffer_bytes_kept || buffer.capacity() >= bytes || spares.count == 0) return;
     buffer.swap(spares.buffers[--spares.count]);
 }
 
 /// Takes the memory of `buffer`, which is empty, if it is large.
 [[gnu::noinline]] void give_back(std::string& buffer) noexcept {
-    if (buffer.capacity() <= kept_bytes_max) return;
+    if (buffer.capacity() <= buffer_bytes_kept) return;
     std::string large;
     large.swap(buffer);
     spare_buffers& spares = this_thread_spares;

@@ -11,7 +11,7 @@ namespace {
 /// From this size on, payload that has not arrived yet is read directly into the message.
 constexpr std::uint64_t direct_bytes_min = 8 * 1024;
 /// A message buffer of up to this size is kept for the next message.
-constexpr std::size_t kept_bytes_max = 64 * 1024;
+constexpr std::size_t message_bytes_kept = 64 * 1024;
 
 }  // namespace
 
@@ -77,7 +77,7 @@ void receiver::put(std::span<const std::byte> bytes) {
 std::expected<receiver::event, errc> receiver::next() {
     if (delivered_) {
         delivered_ = false;
-        message_.clear(kept_bytes_max);
+        message_.clear(message_bytes_kept);
     }
     const auto wrong = [this](errc code) {
         ended_ = true;

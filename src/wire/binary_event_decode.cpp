@@ -4,13 +4,12 @@
 #include <limits>
 
 #include "wire/binary_codec.hpp"
+#include "wire/limits.hpp"
 
 namespace corro::wire {
 namespace {
 
 using domain::event_kind;
-
-constexpr std::int64_t units_max = std::numeric_limits<std::int64_t>::max();
 
 std::error_code error_of(const refusal& wrong) noexcept {
     return wrong.reason == session_reject_reason::block_too_short ? wire_errc::malformed_length

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "wire/binary_codec.hpp"
+#include "wire/limits.hpp"
 
 namespace corro::wire {
 namespace {
@@ -38,7 +39,6 @@ static_assert(message_of(event_kind::auction_ended) == template_id::auction_ende
 static_assert(message_of(event_kind::instrument_defined) == template_id::instrument_defined);
 static_assert(message_of(event_kind::instrument_settled) == template_id::instrument_settled);
 
-constexpr std::int64_t units_max = std::numeric_limits<std::int64_t>::max();
 static_assert(static_cast<base::int128>(domain::order_quantity_lots_max) *
                       std::numeric_limits<decltype(domain::instrument::lot_size)>::max() <=
                   units_max,

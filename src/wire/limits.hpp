@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 
 namespace corro::wire {
 
@@ -10,5 +12,8 @@ namespace corro::wire {
 /// this version, so that later versions may append fields; small enough that thousands of silent connections cost
 /// little.
 inline constexpr std::size_t frame_bytes_max = 512;
+
+/// What a field for an amount of units contains when the amount exceeds it.
+inline constexpr std::int64_t units_max = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace corro::wire

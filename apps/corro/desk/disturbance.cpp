@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "apps/corro/desk/vocabulary.hpp"
 #include "base/assert.hpp"
 #include "base/nearest_name.hpp"
 #include "domain/instrument.hpp"
@@ -43,18 +44,6 @@ constexpr std::array<std::pair<std::string_view, link_wish>, 9> link_words{{{"ho
 
 constexpr std::array<std::pair<std::string_view, spoiled_part>, 3> part_words{
     {{"quantity", spoiled_part::quantity}, {"price", spoiled_part::price}, {"instrument", spoiled_part::instrument}}};
-
-std::vector<std::string_view> words_of(std::string_view line) {
-    std::vector<std::string_view> words;
-    while (true) {
-        const std::size_t begin = line.find_first_not_of(" \t\r");
-        if (begin == std::string_view::npos) return words;
-        line.remove_prefix(begin);
-        const std::string_view word = line.substr(0, line.find_first_of(" \t\r"));
-        words.push_back(word);
-        line.remove_prefix(word.size());
-    }
-}
 
 std::optional<std::uint32_t> number_of(std::string_view word, std::uint32_t most) {
     std::uint32_t number = 0;

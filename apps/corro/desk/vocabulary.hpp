@@ -28,10 +28,10 @@ namespace corro::app::desk {
 [[nodiscard]] inline std::vector<std::string_view> words_of(std::string_view line) {
     std::vector<std::string_view> words;
     while (!line.empty()) {
-        const std::size_t begin = line.find_first_not_of(" \t");
+        const std::size_t begin = line.find_first_not_of(" \t\r");
         if (begin == std::string_view::npos) break;
         line.remove_prefix(begin);
-        const std::size_t size = std::min(line.find_first_of(" \t"), line.size());
+        const std::size_t size = std::min(line.find_first_of(" \t\r"), line.size());
         words.push_back(line.substr(0, size));
         line.remove_prefix(size);
     }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "fix/codec/byte_block.hpp"
+#include "fix/codec/values.hpp"
 
 namespace corro::fix {
 namespace {
@@ -15,10 +16,6 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view frame_begin = "8=FIX"sv;
 constexpr std::size_t trailer_bytes = "10=000|"sv.size();
-
-bool is_digit(char c) noexcept {
-    return c >= '0' && c <= '9';
-}
 
 /// The offset, from 1 on, at which another frame may begin.
 std::size_t next_begin(std::string_view received) noexcept {

@@ -14,10 +14,6 @@ namespace {
 constexpr std::int64_t nanoseconds_per_second = 1'000'000'000;
 constexpr std::size_t date_bytes = 8;
 
-bool is_digit(char c) noexcept {
-    return c >= '0' && c <= '9';
-}
-
 /// Two digits as a number below `end`; nothing otherwise.
 std::optional<int> two_digits(std::string_view text, std::size_t at, int end) noexcept {
     if (!is_digit(text[at]) || !is_digit(text[at + 1])) return std::nullopt;

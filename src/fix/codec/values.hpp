@@ -13,6 +13,10 @@
 
 namespace corro::fix {
 
+[[nodiscard]] constexpr bool is_digit(char c) noexcept {
+    return c >= '0' && c <= '9';
+}
+
 /// int without a sign, as sequence numbers and lengths are. Leading zeros are allowed. Nothing for an empty value,
 /// other characters, or more than 2^64-1.
 [[nodiscard]] std::optional<std::uint64_t> unsigned_value(std::string_view text) noexcept;

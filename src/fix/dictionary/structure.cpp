@@ -32,7 +32,7 @@ constexpr std::array<std::uint32_t, 2> single_tags{2'362, 2'964};
 
 // --- What the standard says ------------------------------------------------------------------------------------------
 
-constexpr std::string_view header_tags =
+constexpr std::string_view header_tag_ranges =
     "8-9 34-35 43 49-50 52 56-57 90-91 97 115-116 122 128-129 142-145 212-213 347 369-370 627-630 1128-1129 1156";
 constexpr std::string_view trailer_tags = "10 89 93";
 constexpr std::array<std::uint32_t, 3> tags_of_frame{tag::begin_string, tag::body_length, tag::check_sum};
@@ -255,7 +255,7 @@ constexpr std::array<std::uint32_t, known_end> known = [] {
     for (const described& each : types_of_fields) all[each.tag] = all_types & ~bits_of(each.text);
     for (const described& each : types_of_session_fields) all[each.tag] = all_types & ~bits_of(each.text);
     for (const described& each : groups_of_standard) all[each.tag] |= counts_group;
-    for_each_tag(header_tags, [&all](std::uint32_t tag) { all[tag] = (all[tag] & counts_group) | in_header; });
+    for_each_tag(header_tag_ranges, [&all](std::uint32_t tag) { all[tag] = (all[tag] & counts_group) | in_header; });
     for_each_tag(trailer_tags, [&all](std::uint32_t tag) { all[tag] = in_trailer; });
     for (const std::uint32_t tag : tags_of_frame) all[tag] |= in_frame;
     return all;

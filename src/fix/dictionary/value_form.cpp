@@ -10,15 +10,11 @@
 namespace corro::fix {
 namespace {
 
-bool is_digit(char c) noexcept {
-    return static_cast<unsigned char>(c - '0') < 10;
-}
-
 bool are_digits(std::string_view text) noexcept {
     return std::ranges::all_of(text, is_digit);
 }
 
-bool is_integer(std::string_view text) noexcept {
+bool has_form_of_integer(std::string_view text) noexcept {
     if (text[0] == '-') text.remove_prefix(1);
     return !text.empty() && are_digits(text);
 }
@@ -99,7 +95,7 @@ bool has_form(value_kind kind, std::string_view value) noexcept {
         case value_kind::text:
         case value_kind::words: return true;
         case value_kind::character: return value.size() == 1;
-        case value_kind::integer: return is_integer(value);
+        case value_kind::integer: return has_form_of_integer(value);
         case value_kind::decimal: return is_decimal(value);
         case value_kind::boolean: return value == "Y" || value == "N";
         case value_kind::timestamp: return is_timestamp(value);

@@ -12,7 +12,7 @@
 namespace corro::market {
 namespace {
 
-constexpr int resamples = 4'000;
+constexpr int comparison_resamples = 4'000;
 constexpr int flips = 10'000;
 
 }  // namespace
@@ -28,14 +28,14 @@ paired_difference compare_pairs(std::span<const double> first, std::span<const d
     random_stream random(seed, "comparison");
     const auto count = static_cast<double>(differences.size());
     std::vector<double> means;
-    for (int i = 0; i < resamples; ++i) {
+    for (int i = 0; i < comparison_resamples; ++i) {
         double sum = 0;
         for (std::size_t k = 0; k < differences.size(); ++k) sum += differences[random.below(differences.size())];
         means.push_back(sum / count);
     }
     std::ranges::sort(means);
-    made.low = means[resamples * 25 / 1'000];
-    made.high = means[resamples * 975 / 1'000 - 1];
+    made.low = means[comparison_resamples * 25 / 1'000];
+    made.high = means[comparison_resamples * 975 / 1'000 - 1];
     // The smallest p-value is 1 / (flips + 1): the sample itself counts as one.
     int as_far = 1;
     for (int i = 0; i < flips; ++i) {

@@ -31,10 +31,6 @@ journal::writer_options options_of(const configuration& c, io::platform& on) {
     return options;
 }
 
-[[noreturn]] void refuse(const journal::problem& problem) {
-    throw recovery_error(journal::with_advice(problem));
-}
-
 }  // namespace
 
 journal::identity identity_of(const configuration& c) {
@@ -84,17 +80,17 @@ io::task<void> host_journal::recover(venue_parts parts) {
 
 io::task<void> host_journal::take_directory() {
     auto lock = co_await journal::directory_lock::take(files_.get(), directory_);
-    if (!lock) refuse(lock.error());
+    if (!lock) fail_recovery(lock.error());
     lock_ = std::move(*lock);
     const auto manifest = co_await journal::find_manifest(files_.get(), directory_, options_.venue, options_.birth);
-    if (!manifest) refuse(manifest.error());
+    if (!manifest) fail_recovery(manifest.error());
     options_.birth = manifest->birth;
     if (manifest->is_closed) replay_->expect_whole();
     note_missing(*manifest);
     std::uint64_t room = sessions_reserved_;
     for (const session_owner& o : owners_) room += o.sessions_count;
     const auto kept = co_await keep_owners(files_.get(), directory_, owners_, room);
-    if (!kept) refuse(kept.error());
+    if (!kept) fail_recovery(kept.error());
     owners_ = *kept;
 }
 
@@ -120,7 +116,7 @@ void host_journal::start_clock(matching_host& host, domain::time_ns not_before) 
 
 io::task<std::optional<journal::venue_identity>> host_journal::find_venue_identity() {
     const auto found = co_await journal::read_manifest(files_.get(), directory_);
-    if (!found) refuse(found.error());
+    if (!found) fail_recovery(found.error());
     if (!*found) co_return std::nullopt;
     co_return (*found)->birth;
 }
@@ -158,7 +154,7 @@ io::task<void> host_journal::finish(matching_host* host, gateway::answer_log* an
     snapshot_sequence_ = replay_->snapshot_sequence();
     start_clock(*host, not_before);
     auto writer = co_await journal::writer::open(std::move(*lock_), replay_->end(), options_);
-    if (!writer) refuse(writer.error());
+    if (!writer) fail_recovery(writer.error());
     lock_.reset();
     replay_.reset();
     replay_files_.reset();

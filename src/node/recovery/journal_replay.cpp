@@ -8,13 +8,10 @@
 #include "journal/advice.hpp"
 
 namespace corro::node {
-namespace {
 
-[[noreturn]] void refuse(const journal::problem& problem) {
+void fail_recovery(const journal::problem& problem) {
     throw recovery_error(journal::with_advice(problem));
 }
-
-}  // namespace
 
 journal_replay::journal_replay(journal::storage* files, std::string directory, journal::identity venue, bool may_lose)
     : files_(files), directory_(std::move(directory)), venue_(std::move(venue)), may_lose_(may_lose) {}
@@ -28,7 +25,7 @@ io::task<journal_replay::tail> journal_replay::open_tail(std::uint64_t from) {
     if (reader) {
         found.reader = std::move(*reader);
     } else if (from == 1 || reader.error().code != journal::journal_errc::out_of_reach) {
-        refuse(reader.error());
+        fail_recovery(reader.error());
     }
     co_return found;
 }
@@ -51,7 +48,7 @@ io::task<journal_replay::tail> journal_replay::find_tail(const journal::stored_s
         co_return found;
     }
     const auto commands = co_await found.reader->next();
-    if (!commands && commands.error().code != journal::journal_errc::out_of_reach) refuse(commands.error());
+    if (!commands && commands.error().code != journal::journal_errc::out_of_reach) fail_recovery(commands.error());
     if (!commands || commands->empty()) {
         if (!may_lose_) {
             throw recovery_error(
@@ -61,7 +58,7 @@ io::task<journal_replay::tail> journal_replay::find_tail(const journal::stored_s
         notices_.push_back(name + ": removed, because the journal has lost the last commands of this snapshot");
         journal::snapshot_store store(files_, directory_, venue_);
         const auto removed = co_await store.remove(sequence);
-        if (!removed) refuse(removed.error());
+        if (!removed) fail_recovery(removed.error());
         co_return none;
     }
     if (commands->front().time.value != facility_header_of(snapshot->bytes).time) {
@@ -78,7 +75,7 @@ io::task<std::optional<journal::stored_snapshot>> journal_replay::find_snapshot(
     std::uint64_t newest = sequence;
     while (true) {
         auto found = co_await store.load_newest(newest);
-        if (!found) refuse(found.error());
+        if (!found) fail_recovery(found.error());
         for (const journal::problem& each : found->passed_over) notices_.push_back(each.text);
         if (!found->snapshot) break;
         const std::uint64_t at = found->snapshot->about.sequence;
@@ -136,7 +133,7 @@ io::task<void> journal_replay::load_newest(venue_parts parts) {
 io::task<void> journal_replay::fetch() {
     report(false);
     const auto commands = co_await behind_.reader->next();
-    if (!commands) refuse(commands.error());
+    if (!commands) fail_recovery(commands.error());
     behind_.commands = *commands;
     report(commands->empty());
 }

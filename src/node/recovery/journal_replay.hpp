@@ -34,6 +34,9 @@ class recovery_error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// Throws a recovery_error: the problem, and what the operator can do about it.
+[[noreturn]] void fail_recovery(const journal::problem& problem);
+
 class journal_replay {
  public:
     /// @param files      Outlive the replay.

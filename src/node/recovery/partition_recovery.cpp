@@ -34,8 +34,8 @@ std::vector<std::uint32_t> last_requests_of(all_partitions partitions) {
     return all;
 }
 
-[[noreturn]] void refuse(journal::journal_errc code, std::string text) {
-    throw recovery_error(journal::with_advice(journal::problem(code, std::move(text))));
+[[noreturn]] void fail_recovery(journal::journal_errc code, std::string text) {
+    node::fail_recovery(journal::problem(code, std::move(text)));
 }
 
 io::task<void> find_identity(host_journal* journal, std::optional<journal::venue_identity>* found) {
@@ -56,9 +56,9 @@ void check_venue_identities(all_partitions partitions) {
     const host_journal& first = *partitions.front()->journal;
     for (const auto& s : partitions) {
         if (s->journal->birth() == first.birth()) continue;
-        refuse(journal::journal_errc::foreign_venue,
-               fmt::format("{}: this journal belongs to another venue than {}, although both have the same name",
-                           s->journal->directory(), first.directory()));
+        fail_recovery(journal::journal_errc::foreign_venue,
+                      fmt::format("{}: this journal belongs to another venue than {}, although both have the same name",
+                                  s->journal->directory(), first.directory()));
     }
 }
 
@@ -71,20 +71,22 @@ void check_moments(all_partitions partitions, std::span<const std::uint64_t> nam
         for (const auto& other : partitions) {
             const journal::partition_mark mark = journal::unpack_mark(other->journal->replay().end().marks[k]);
             if (other != shorter && mark.has_begun && shorter->journal->replay().end().segments.empty()) {
-                refuse(journal::journal_errc::different_moments,
-                       fmt::format("{}: there is no journal, but {} records that there was one",
-                                   shorter->journal->directory(), other->journal->directory()));
+                fail_recovery(journal::journal_errc::different_moments,
+                              fmt::format("{}: there is no journal, but {} records that there was one",
+                                          shorter->journal->directory(), other->journal->directory()));
             }
             if (other == shorter || mark.sequence <= last) continue;
-            refuse(journal::journal_errc::different_moments,
-                   fmt::format("{}: the journal ends with sequence number {}, but {} records that it had reached {}",
-                               shorter->journal->directory(), last, other->journal->directory(), mark.sequence));
+            fail_recovery(
+                journal::journal_errc::different_moments,
+                fmt::format("{}: the journal ends with sequence number {}, but {} records that it had reached {}",
+                            shorter->journal->directory(), last, other->journal->directory(), mark.sequence));
         }
         if (named[k] <= last || may_lose_commands(shorter->own)) continue;
-        refuse(journal::journal_errc::different_moments,
-               fmt::format("{}: the journal ends with sequence number {}, but a snapshot in {} records that it had "
-                           "reached {}",
-                           shorter->journal->directory(), last, partitions.front()->journal->directory(), named[k]));
+        fail_recovery(
+            journal::journal_errc::different_moments,
+            fmt::format("{}: the journal ends with sequence number {}, but a snapshot in {} records that it had "
+                        "reached {}",
+                        shorter->journal->directory(), last, partitions.front()->journal->directory(), named[k]));
     }
 }
 

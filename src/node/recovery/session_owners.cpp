@@ -22,7 +22,7 @@ constexpr std::string_view unfinished_name = "sessions.unfinished";
 constexpr std::uint64_t file_bytes_max =
     first_line.size() + gateway::account_directory::accounts_max * std::uint64_t{28};
 
-using outcome = std::expected<std::vector<session_owner>, journal::problem>;
+using owners_read = std::expected<std::vector<session_owner>, journal::problem>;
 using content = std::expected<std::string, std::error_code>;
 
 /// Reads a number and the character after it.
@@ -129,8 +129,8 @@ std::string difference(std::span<const session_owner> before, std::span<const se
     return {};
 }
 
-io::task<outcome> keep_owners(journal::storage* files, std::string directory, std::vector<session_owner> now,
-                              std::uint64_t sessions_max) {
+io::task<owners_read> keep_owners(journal::storage* files, std::string directory, std::vector<session_owner> now,
+                                  std::uint64_t sessions_max) {
     const std::string path = fmt::format("{}/{}", directory, file_name);
     const auto text = co_await read_text(files, path);
     if (!text) {

@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 using journal::copier;
 using journal::journal_errc;
 using journal::problem;
+using journal::system_problem;
 using outcome = std::expected<void, problem>;
 using answer = std::expected<bool, problem>;
 
@@ -35,10 +36,6 @@ constexpr int snapshot_tries_max = 10;
 
 std::unexpected<problem> refuse(std::error_code code, std::string text) {
     return std::unexpected(problem(code, std::move(text)));
-}
-
-std::unexpected<problem> system_error_text(std::error_code error, const std::string& path, const char* what) {
-    return std::unexpected(problem(error, fmt::format("{}: {}: {}", path, what, error.message()), path));
 }
 
 bool has_journal(journal::storage* files, const std::string& directory) {
@@ -51,7 +48,8 @@ bool has_journal(journal::storage* files, const std::string& directory) {
 /// The folders with the journals of partitions; one without a name when the directory is itself a journal.
 std::expected<std::vector<std::string>, problem> find_folders(journal::storage* files, const std::string& directory) {
     const auto names = files->list(directory);
-    if (!names) return system_error_text(names.error(), directory, "the journal's directory cannot be read");
+    if (!names)
+        return std::unexpected(system_problem(names.error(), directory, "the journal's directory cannot be read"));
     if (has_journal(files, directory)) return std::vector<std::string>{""};
     std::vector<std::string> found;
     for (const std::string& name : *names) {
@@ -116,7 +114,7 @@ io::task<outcome> venue_copy::begin() {
         const std::string from = folder.empty() ? directory_ : directory_ + "/" + folder;
         const std::string copy = folder.empty() ? to_ : to_ + "/" + folder;
         if (const std::error_code error = files_->make_directory(copy)) {
-            co_return system_error_text(error, copy, "the directory cannot be made");
+            co_return std::unexpected(system_problem(error, copy, "the directory cannot be made"));
         }
         journals_.push_back(std::make_unique<copier>(files_, from, files_, copy));
         journals_.back()->watch([this] { report_progress(); });
@@ -297,7 +295,7 @@ io::task<std::expected<backup_report, problem>> venue_copy::run() {
     if (done) done = co_await cut_and_finish();
     if (done && !folders_.front().empty()) {
         if (const std::error_code error = co_await files_->sync_directory(to_)) {
-            done = system_error_text(error, to_, "cannot be written");
+            done = std::unexpected(system_problem(error, to_, "cannot be written"));
         }
     }
     if (!done) co_return std::unexpected(std::move(done.error()));
@@ -319,7 +317,7 @@ io::task<std::expected<backup_report, problem>> venue_copy::run() {
 io::task<outcome> check_free(journal::storage* files, std::string path, const char* advice) {
     const auto there = co_await files->open(path, io::file_mode::read);
     if (!there && there.error() == std::errc::no_such_file_or_directory) co_return outcome();
-    if (!there) co_return system_error_text(there.error(), path, "cannot be read");
+    if (!there) co_return std::unexpected(system_problem(there.error(), path, "cannot be read"));
     const std::error_code code = std::make_error_code(std::errc::file_exists);
     co_return refuse(code, fmt::format("{}: this path exists already; {}", path, advice));
 }
@@ -357,7 +355,7 @@ io::task<std::expected<backup_report, problem>> back_up(journal::storage* files,
     std::error_code error;
     if (report) error = co_await files->rename_new(unfinished, to);
     if (report && !error) error = co_await files->sync_directory(parent_of(to));
-    if (report && error) report = system_error_text(error, to, "the copy cannot be renamed");
+    if (report && error) report = std::unexpected(system_problem(error, to, "the copy cannot be renamed"));
     if (!report) {
         std::error_code ignored;  // an incomplete copy does not start, and is called unfinished
         fs::remove_all(unfinished, ignored);

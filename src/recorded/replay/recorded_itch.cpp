@@ -17,18 +17,13 @@
 #include "recorded/recorded_reader.hpp"
 #include "recorded/replay/difference.hpp"
 #include "recorded/replay/limits.hpp"
+#include "recorded/replay/open_recorded.hpp"
 
 namespace corro::recorded::replay {
 namespace {
 
 using itch::message_type;
 using itch_reader = recorded_reader<itch::decoder>;
-
-itch_reader open_file(const std::filesystem::path& path) {
-    auto reader = itch_reader::open(path);
-    if (!reader) throw replay_error(fmt::format("{}: {}", path.string(), reader.error().message()));
-    return *std::move(reader);
-}
 
 /// An order record with the price of the file.
 struct itch_record {
@@ -47,7 +42,7 @@ bool is_add(message_type type) noexcept {
 class stock_messages {
  public:
     stock_messages(const std::filesystem::path& file, std::string stock)
-        : reader_(open_file(file)), stock_(std::move(stock)) {}
+        : reader_(open_recorded<itch::decoder>(file)), stock_(std::move(stock)) {}
 
     /// Goes to the next message about the stock that has records. False at the end of the file.
     bool next() {

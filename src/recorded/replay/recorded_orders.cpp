@@ -11,17 +11,12 @@
 #include "recorded/formats/dbn.hpp"
 #include "recorded/recorded_reader.hpp"
 #include "recorded/replay/difference.hpp"
+#include "recorded/replay/open_recorded.hpp"
 
 namespace corro::recorded::replay {
 namespace {
 
 using dbn_reader = recorded_reader<dbn::decoder>;
-
-dbn_reader open_file(const std::filesystem::path& path) {
-    auto reader = dbn_reader::open(path);
-    if (!reader) throw replay_error(fmt::format("{}: {}", path.string(), reader.error().message()));
-    return *std::move(reader);
-}
 
 /// The next market-by-order record of a file; nothing at its end.
 std::optional<dbn::market_by_order> next_record(dbn_reader& reader) {
@@ -64,7 +59,7 @@ class dbn_orders final : public order_record_source {
         for (;;) {
             if (!reader_) {
                 if (opened_ == files_.size()) return false;
-                reader_ = open_file(files_[opened_++]);
+                reader_ = open_recorded<dbn::decoder>(files_[opened_++]);
                 record_ = 0;
             }
             const std::optional<dbn::market_by_order> m = next_record(*reader_);
@@ -118,7 +113,7 @@ order_survey survey_orders(const std::vector<std::filesystem::path>& files,
     std::optional<std::uint32_t> chosen = recorded_instrument;
     bool has_traded = false;
     for (const std::filesystem::path& path : files) {
-        dbn_reader reader = open_file(path);
+        dbn_reader reader = open_recorded<dbn::decoder>(path);
         std::uint64_t record = 0;
         for (; const std::optional<dbn::market_by_order> m = next_record(reader); ++record) {
             if (!chosen) chosen = m->header.instrument_id;

@@ -9,16 +9,10 @@
 #include "recorded/formats/lobster.hpp"
 #include "recorded/recorded_reader.hpp"
 #include "recorded/replay/limits.hpp"
+#include "recorded/replay/open_recorded.hpp"
 
 namespace corro::recorded::replay {
 namespace {
-
-template <class Decoder>
-recorded_reader<Decoder> open_file(const std::filesystem::path& path) {
-    auto reader = recorded_reader<Decoder>::open(path);
-    if (!reader) throw replay_error(fmt::format("{}: {}", path.string(), reader.error().message()));
-    return *std::move(reader);
-}
 
 template <class Decoder>
 std::optional<typename Decoder::record> next_record(recorded_reader<Decoder>& reader) {
@@ -34,8 +28,8 @@ std::optional<typename Decoder::record> next_record(recorded_reader<Decoder>& re
 /// Calls `f(message, book)` for each row of the two files.
 template <class F>
 void for_each_row(const std::filesystem::path& messages, const std::filesystem::path& books, F&& f) {
-    auto message_reader = open_file<lobster::message_decoder>(messages);
-    auto book_reader = open_file<lobster::book_decoder>(books);
+    auto message_reader = open_recorded<lobster::message_decoder>(messages);
+    auto book_reader = open_recorded<lobster::book_decoder>(books);
     for (std::size_t row = 0;; ++row) {
         const auto message = next_record(message_reader);
         const auto book = next_record(book_reader);
