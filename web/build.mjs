@@ -11,7 +11,7 @@ await mkdir(into, { recursive: true });
 const plotLicence = await readFile(join(here, "node_modules/uplot/LICENSE"), "utf8");
 await build({
     absWorkingDir: here,
-    entryPoints: { app: "src/main.ts" },
+    entryPoints: { app: "src/main.ts", "lab/lab": "src/lab/main.ts" },
     outdir: into,
     bundle: true,
     minify: true,
@@ -22,4 +22,6 @@ await build({
     charset: "utf8",
 });
 await copyFile(join(here, "src/index.html"), join(into, "index.html"));
+await copyFile(join(here, "src/lab/index.html"), join(into, "lab/index.html"));
+await writeFile(join(into, "lab/files.txt"), "index.html\nlab.css\nlab.js\n");
 await writeFile(join(into, "files.txt"), "app.css\napp.js\nindex.html\n");

@@ -244,7 +244,8 @@ export class Heatmap {
         return Math.floor(column / this.columnsPerPixel());
     }
 
-    private notePhase(): void {
+    /** The market has become that of a later moment. `draw` does it, too. */
+    notePhase(): void {
         const { phase } = this.market;
         if (phase === this.phase) return;
         if (this.phase !== "") this.phaseChanges.push({ column: this.store.last, phase });

@@ -47,6 +47,8 @@ export class Ladder {
         private instrument: Instrument,
         private readonly onPlace: (side: "buy" | "sell", price: number) => void,
         private readonly onCancel: (side: "buy" | "sell", price: number) => void,
+        /** What a click on a size does, for screen readers. */
+        private readonly words = { bid: "buy at", ask: "sell at" },
     ) {
         this.body = table.tBodies[0]!;
         new ResizeObserver(() => this.layOut()).observe(table.parentElement!);
@@ -98,8 +100,8 @@ export class Ladder {
             row.row.dataset.price = String(price);
             const text = priceText(instrument, price);
             setText(row.price, text);
-            setText(row.bid.words, ` buy at ${text}`);
-            setText(row.ask.words, ` sell at ${text}`);
+            setText(row.bid.words, ` ${this.words.bid} ${text}`);
+            setText(row.ask.words, ` ${this.words.ask} ${text}`);
             setText(row.ownBuy.words, ` cancel own buy orders at ${text}`);
             setText(row.ownSell.words, ` cancel own sell orders at ${text}`);
         });
