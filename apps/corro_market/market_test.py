@@ -103,6 +103,9 @@ class Market(unittest.TestCase):
 
     def test_seeds_run_in_processes_and_continue(self):
         out = self.here / "seeds"
+        text = self.scenario.read_text()
+        self.scenario.write_text(text.replace('name = "far"', 'name = "far"\nspeed_bump = "20ms"'))
+        self.assertNotEqual(self.scenario.read_text(), text)
         self.run_ok("run", self.scenario, "--seeds", "0:5", "--jobs", 2, "--out", out)
         before = {each.name: each.read_text() for each in out.glob("seed-*.json")}
         self.assertEqual(len(before), 5)

@@ -88,13 +88,19 @@ struct link {
     delay answer;       ///< engine to agent: private messages
     delay market_data;  ///< engine to agent: public messages
     bool in_order = true;
+    /// Added to the way of requests that may trade (orders, amends, quotes), on top of the venue's own; cancels are
+    /// exempt. An asymmetric speed bump: only agents with this link have it.
+    std::int64_t bump_ns = 0;
 
     link() = default;
-    link(delay requests, delay answers, delay data, bool is_in_order = true)
+    link(delay requests, delay answers, delay data, bool is_in_order = true, std::int64_t bump = 0)
         : request(std::move(requests)),
           answer(std::move(answers)),
           market_data(std::move(data)),
-          in_order(is_in_order) {}
+          in_order(is_in_order),
+          bump_ns(bump) {
+        CORRO_ASSERT(bump >= 0, "a speed bump is not negative");
+    }
     /// The same delay each way.
     [[nodiscard]] static link symmetric(const delay& d) { return {d, d, d}; }
 };

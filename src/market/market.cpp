@@ -352,7 +352,8 @@ void market::depart(agent& from) {
         at = std::max(at, from.request_at_ns_);
         from.request_at_ns_ = at;
     }
-    if (options_.times.bump_ns != 0 && may_trade(leaving.command.kind)) at += options_.times.bump_ns;
+    const std::int64_t bump_ns = options_.times.bump_ns + from.link_->bump_ns;
+    if (bump_ns != 0 && may_trade(leaving.command.kind)) at += bump_ns;
     schedule_.add(at, first_flight_slot + departing_);
     if (is_large_ && outside_ == nullptr) {
         const domain::command& c = leaving.command;

@@ -53,7 +53,8 @@ struct venue_times {
     std::uint32_t gateways_count = 1;  ///< agent i uses gateway i modulo this
     delay gateway;                     ///< a gateway's time for one request; others wait meanwhile
     delay engine;                      ///< the engine's
-    /// Added to the way of requests that may trade (orders, amends); cancels are exempt. A speed bump.
+    /// Added to the way of requests that may trade (orders, amends); cancels are exempt. A speed bump
+    /// for all; `link::bump_ns` is one for some.
     std::int64_t bump_ns = 0;
     /// A cancel or amend of an order that rests for less than this waits at the gateway until it does; a mass cancel,
     /// for the agent's newest order. A minimum resting time.

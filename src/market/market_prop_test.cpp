@@ -172,6 +172,73 @@ TEST(market_laws, no_agent_sees_the_future_nor_the_past_beyond_its_link) {
     }
 }
 
+/// Sends orders, amends, cancels and mass cancels at random, and looks at nothing: what happens to them changes
+/// nothing.
+behaviour sends_blindly(agent& me) {
+    for (request_number number = 1;; ++number) {
+        const bool goes_on = co_await me.sleep(me.random().exponential(1e6));
+        if (!goes_on) co_return;
+        const request_number earlier = 1 + static_cast<request_number>(me.random().below(number));
+        const domain::price_ticks price = ticks(me.random().between(95, 105));
+        switch (me.random().below(5)) {
+            case 0: me.cancel(earlier); break;
+            case 1: me.amend(earlier, price, lots(2)); break;
+            case 2:
+                if (me.random().chance(0.2)) {
+                    me.cancel_all(only);
+                    break;
+                }
+                [[fallthrough]];
+            default: me.enter(limit(me.random().side(), price, lots(1))); break;
+        }
+    }
+}
+
+using request_times = std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::int64_t, domain::command_kind>>;
+
+/// When the venue received each request: agents `bumped...` have one link, agents `plain...` another.
+request_times blind_requests(std::uint64_t seed, std::int64_t bump_of_all, std::int64_t bump_of_link) {
+    market_options options = options_of(seed);
+    options.times.bump_ns = bump_of_all;
+    market world(std::move(options));
+    const delay way = delay::lognormal(50 * us, 100e3, 0.5, 5 * ms);
+    const auto bumped = std::make_shared<const link>(way, way, way, true, bump_of_link);
+    const auto plain = std::make_shared<const link>(way, way, way);
+    for (int i = 0; i < 3; ++i) world.add_agent(named("bumped" + std::to_string(i), bumped), sends_blindly);
+    for (int i = 0; i < 3; ++i) world.add_agent(named("plain" + std::to_string(i), plain), sends_blindly);
+    world.run(2 * s);
+    request_times all;
+    for (const domain::command& c : world.commands()) {
+        all[{c.account.value, c.request()}] = {c.time.value - world.options().start_ns, c.kind};
+    }
+    return all;
+}
+
+TEST(market_laws, a_speed_bump_delays_orders_and_amends_of_its_link_by_itself_and_nothing_else) {
+    const std::uint64_t seed = base::test_seed();
+    const request_times without = blind_requests(seed, 0, 0);
+    ASSERT_GT(without.size(), 10'000U);
+    for (const std::int64_t bump_of_all : {std::int64_t{0}, 5 * ms + 3}) {
+        for (const std::int64_t bump_of_link : {std::int64_t{1}, 20 * ms}) {
+            std::map<domain::command_kind, std::size_t> delayed;
+            const request_times with = blind_requests(seed, bump_of_all, bump_of_link);
+            for (const auto& [which, found] : with) {
+                const auto [at, kind] = found;
+                const bool is_cancel =
+                    kind == domain::command_kind::cancel_order || kind == domain::command_kind::cancel_orders;
+                const bool has_bump = which.first <= 3;
+                const std::int64_t bump = is_cancel ? 0 : bump_of_all + (has_bump ? bump_of_link : 0);
+                ASSERT_EQ(at, without.at(which).first + bump) << "account " << which.first;
+                ASSERT_EQ(kind, without.at(which).second);
+                if (has_bump) ++delayed[kind];
+            }
+            EXPECT_EQ(delayed.size(), 4U) << "orders, amends, cancels and mass cancels were seen";
+            // Only those at the end of the run have not arrived.
+            EXPECT_GE(with.size() + 500, without.size());
+        }
+    }
+}
+
 behaviour one_at_a_time(agent& me, int index, int count) {
     // Agents take turns, far apart, so that there is one order of commands by hand too.
     static_cast<void>(co_await me.sleep((index + 1) * 1 * ms));

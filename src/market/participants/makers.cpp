@@ -154,11 +154,18 @@ behaviour options_maker(agent& me, options_maker_options how) {
             const std::int64_t position = me.position(option);
             delta += worth.delta * static_cast<double>(position);
             const double centre = worth.price / static_cast<double>(terms.tick_size.value);
-            const std::array quotes{
-                wanted_quote{side::buy, me.price_in(option, std::floor(centre - how.half_spread_ticks)),
-                             quoted(how.lots, position, side::buy, how.position_max)},
-                wanted_quote{side::sell, me.price_in(option, std::ceil(centre + how.half_spread_ticks)),
-                             quoted(how.lots, position, side::sell, how.position_max)}};
+            double bid = std::floor(centre - how.half_spread_ticks);
+            double ask = std::ceil(centre + how.half_spread_ticks);
+            // Others have another opinion of the option's worth, and may quote beyond the maker's prices.
+            const book_view& book = me.book(option);
+            if (me.accepts(option) == accepted_orders::all) {
+                bid = behind_other_side(book, side::buy, bid);
+                ask = behind_other_side(book, side::sell, ask);
+            }
+            const std::array quotes{wanted_quote{side::buy, me.price_in(option, bid),
+                                                 quoted(how.lots, position, side::buy, how.position_max)},
+                                    wanted_quote{side::sell, me.price_in(option, ask),
+                                                 quoted(how.lots, position, side::sell, how.position_max)}};
             keep_quotes(me, option, quotes);
         }
         const std::int64_t hedge = rounded(-delta);

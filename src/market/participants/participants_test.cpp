@@ -435,6 +435,51 @@ TEST(ladder_maker, with_a_large_position_stands_behind_the_other_side_and_is_not
     EXPECT_EQ(seen.count(domain::event_kind::order_rejected), 0);
 }
 
+constexpr domain::instrument_id the_option{2};
+
+behaviour quotes_an_option(agent& me, std::int64_t bid, std::int64_t ask) {
+    me.enter(limit(side::buy, ticks(9'999), lots(1'000)));
+    me.enter(limit(side::sell, ticks(10'001), lots(1'000)));
+    me.enter(limit(side::buy, ticks(bid), lots(1'000)).on(the_option));
+    me.enter(limit(side::sell, ticks(ask), lots(1'000)).on(the_option));
+    co_return;
+}
+
+/// A future around 10,000 ticks of 0.25, and an option on it.
+market_options option_market() {
+    market_options options = options_of(1, 2);
+    options.instruments[0].tick_size = domain::price_nano{250'000'000};
+    domain::instrument& option = options.instruments[1];
+    option.kind = domain::instrument_kind::option;
+    option.right = domain::option_right::call;
+    option.strike = domain::price_nano{2'500'000'000'000};
+    option.tick_size = domain::price_nano{50'000'000};
+    return options;
+}
+
+TEST(options_maker, stands_behind_those_with_another_opinion_and_is_not_rejected) {
+    const double worth = black_76(true, 2'500, 2'500, 0.25, 0.2).price / 0.05;  // some 1,994 ticks
+    // The others quote 20 ticks beyond the maker's worth: they bid more than it asks, or ask less than it bids.
+    for (const bool is_dear : {true, false}) {
+        const std::int64_t bid = static_cast<std::int64_t>(worth) + (is_dear ? 20 : -30);
+        const std::int64_t ask = bid + 10;
+        market world(option_market());
+        event_list seen;
+        world.observe_with(seen);
+        world.add_agent(named("others"), [bid, ask](agent& me) { return quotes_an_option(me, bid, ask); });
+        options_maker_options how;
+        how.options = {the_option};
+        agent& maker = world.add_agent(named("maker"), [how](agent& me) { return options_maker(me, how); });
+        world.run(10 * s);
+        std::map<side, std::int64_t> quotes;
+        for (const known_order& each : maker.orders()) quotes[each.side] = each.price.value;
+        ASSERT_EQ(quotes.size(), 2U);
+        EXPECT_EQ(quotes[side::sell], is_dear ? bid + 1 : static_cast<std::int64_t>(std::ceil(worth + 4)));
+        EXPECT_EQ(quotes[side::buy], is_dear ? static_cast<std::int64_t>(std::floor(worth - 4)) : ask - 1);
+        EXPECT_EQ(seen.count(domain::event_kind::order_rejected), 0);
+    }
+}
+
 TEST(zero_intelligence, finds_most_of_the_possible_surplus) {
     // Gode and Sunder (1993) found more than 97 percent. Here all trade with all in a continuous auction, and values
     // lie in a band around one price; each trader wants to buy or sell one lot.

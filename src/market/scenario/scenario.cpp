@@ -112,7 +112,9 @@ link_map read_links(const toml::table& root, const std::string& file) {
         const delay request = read_delay(r, "request", both);
         const delay answer = read_delay(r, "answer", both);
         const delay data = read_delay(r, "market_data", answer);
-        const auto made = std::make_shared<const link>(request, answer, data, r.flag("in_order", true));
+        const bool in_order = r.flag("in_order", true);
+        const std::int64_t bump_ns = r.duration_ns("speed_bump", 0, 0, link_delay_ns_max);
+        const auto made = std::make_shared<const link>(request, answer, data, in_order, bump_ns);
         r.finish();
         if (!all.emplace(name, made).second) r.fail("name", used_twice);
     });

@@ -79,8 +79,9 @@ void read_latency(table_reader& r, std::int64_t at_ns, scenario& into) {
         index += g.count;
     }
     if (before == nullptr) r.fail("group", "has no delays that could change; give its agents a link");
-    const auto storm = std::make_shared<const link>(before->request.scaled(factor), before->answer.scaled(factor),
-                                                    before->market_data.scaled(factor), before->in_order);
+    const auto storm =
+        std::make_shared<const link>(before->request.scaled(factor), before->answer.scaled(factor),
+                                     before->market_data.scaled(factor), before->in_order, before->bump_ns);
     if (storm->market_data.most_ns() > link_delay_ns_max || storm->request.most_ns() > link_delay_ns_max) {
         r.fail("factor", "expected a factor that makes no delay longer than a minute");
     }

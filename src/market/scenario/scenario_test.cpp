@@ -234,6 +234,10 @@ TEST(scenario, names_the_line_and_the_key_of_every_error) {
         {"[[link]]", "[[fundamental]]\nname = \"value\"\nstart_ticks = 1\n[[link]]",
          ":25: fundamental.name: is used twice; expected another name"},
         {"[[link]]\nname = \"far\"", "[[link]]\nname = \"\"", ":25: link.name: expected a name"},
+        {"[[link]]\n", "[[link]]\nspeed_bump = \"2m\"\n", ":25: link.speed_bump: expected a duration from 0"},
+        {"[[link]]\n", "[[link]]\nspeed_bump = 20\n", ":25: link.speed_bump: expected a duration in quotes"},
+        {"[[link]]\n", "[[link]]\nspeed_bumps = \"1ms\"\n",
+         ":25: link.speed_bumps: is not a key of this table; did you mean \"speed_bump\"?"},
         {"least = \"1ms\"", "least = \"2s\"", ":26: link.delay.least: expected at most the value of most"},
         {"\"lognormal\"", "\"exponential\"", "link.delay.mean: is missing"},
         {"[[agents]]\ngroup = \"noise\"", "[[agents]]\ngroup = \"\"", ":29: agents.group: expected a name"},
@@ -502,7 +506,7 @@ TEST(scenario, no_participant_sends_what_it_knows_to_be_rejected) {
 TEST(scenario, every_shipped_one_runs_and_repeats_itself) {
     const std::filesystem::path folder = CORRO_SOURCE_DIR "/config/markets";
     std::vector<std::filesystem::directory_entry> all;
-    for (const std::filesystem::path& each : {folder, folder / "calibrated"}) {
+    for (const std::filesystem::path& each : {folder, folder / "calibrated", folder / "designs"}) {
         std::ranges::copy(std::filesystem::directory_iterator(each), std::back_inserter(all));
     }
     std::size_t count = 0;
@@ -510,7 +514,7 @@ TEST(scenario, every_shipped_one_runs_and_repeats_itself) {
         if (entry.path().extension() != ".toml") continue;
         ++count;
         // Recorded sessions are quieter than the other markets.
-        const bool is_quiet = entry.path().parent_path() != folder;
+        const bool is_quiet = entry.path().parent_path() == folder / "calibrated";
         std::ifstream in(entry.path());
         const std::string text{std::istreambuf_iterator<char>(in), {}};
         const scenario made = parse_scenario(text, entry.path().string());
@@ -532,6 +536,35 @@ TEST(scenario, every_shipped_one_runs_and_repeats_itself) {
             if (i == 0) digest = world->digest();
             EXPECT_EQ(world->digest(), digest) << made.name;
         }
+    }
+    EXPECT_GE(count, 12U);
+}
+
+std::vector<std::string> lines_of(const std::filesystem::path& file) {
+    std::ifstream in(file);
+    std::vector<std::string> all;
+    for (std::string line; std::getline(in, line);) all.push_back(line);
+    return all;
+}
+
+TEST(scenario, a_design_has_all_lines_of_the_continuous_market_and_a_few_of_its_own) {
+    // Two changes would give one difference. Ticks of another size change all distances, so those files are not here.
+    const std::filesystem::path folder = CORRO_SOURCE_DIR "/config/markets/designs";
+    constexpr std::size_t head_lines = 4;  // the comment, [market], the name and the sentence about it
+    const std::vector<std::string> base = lines_of(folder / "continuous.toml");
+    ASSERT_GT(base.size(), head_lines);
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (entry.path().stem().string().find("ticks") != std::string::npos) continue;
+        ++count;
+        const std::vector<std::string> lines = lines_of(entry.path());
+        std::size_t found = head_lines;
+        for (std::size_t i = head_lines; i < lines.size() && found < base.size(); ++i) {
+            if (lines[i] == base[found]) ++found;
+        }
+        EXPECT_EQ(found, base.size()) << entry.path() << " lacks: " << (found < base.size() ? base[found] : "");
+        EXPECT_LE(lines.size(), base.size() + 6) << entry.path();
+        EXPECT_EQ(lines.size() == base.size(), entry.path().stem() == "continuous") << entry.path();
     }
     EXPECT_GE(count, 12U);
 }

@@ -100,6 +100,7 @@ void check_link(const std::string& agent, const link& way) {
             fmt::format("{}: the simulated network has constant and uniform delays", agent));
     require(way.answer == way.market_data,
             fmt::format("{}: answers and market data come over the same network; give them the same delay", agent));
+    require(way.bump_ns == 0, fmt::format("{}: a whole venue has no speed bumps", agent));
     require(way.in_order, fmt::format("{}: a session's messages keep their order", agent));
 }
 

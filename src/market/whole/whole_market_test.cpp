@@ -178,6 +178,8 @@ TEST(whole_market, refuses_what_a_whole_venue_does_not_offer) {
     const delay skewed = delay::lognormal(1 * us, 2e3, 0.5, 1 * ms);
     EXPECT_NE(refusal_of(options_of(), equal_ways(one, skewed)).find("constant and uniform"), std::string::npos);
     EXPECT_NE(refusal_of(options_of(), link_of(one, one, one, false)).find("keep their order"), std::string::npos);
+    const auto bumped = std::make_shared<const link>(one, one, one, true, 1);
+    EXPECT_NE(refusal_of(options_of(), bumped).find("no speed bumps"), std::string::npos);
     market_options timed = options_of();
     timed.times.engine = one;
     EXPECT_NE(refusal_of(std::move(timed), equal_ways(one, one)).find("times of its own"), std::string::npos);
