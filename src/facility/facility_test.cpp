@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "base/test_memory.hpp"
 #include "facility/recorder.hpp"
 
 namespace corro::facility {
@@ -430,6 +433,16 @@ TEST_F(facility_test, refuses_orders_beyond_its_capacity_and_recovers_when_there
     apply(limit(1, side::buy, 90, 5));
     EXPECT_EQ(reason_of(apply(limit(2, side::buy, 90, 5))), reject_reason::book_full);
     EXPECT_EQ(apply(limit(1, side::buy, 90, 5)).size(), 4U);
+}
+
+TEST_F(facility_test, indexes_only_as_many_positions_as_there_are_pairs_of_account_and_instrument) {
+#if defined(CORRO_SANITIZED)
+    GTEST_SKIP() << "a sanitizer's notes about memory take memory too";
+#endif
+    const std::size_t before = base::resident_bytes();
+    if (before == 0) GTEST_SKIP() << "the system does not say how much memory is in use";
+    rebuild({.orders_max = 16, .positions_max = 1U << 22});
+    EXPECT_LT(base::resident_bytes(), before + (std::size_t{192} << 20U)) << "an index of all would take 128 MiB more";
 }
 
 }  // namespace

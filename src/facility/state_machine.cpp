@@ -16,6 +16,14 @@ namespace {
     return static_cast<std::uint32_t>(instruments.size()) + options.instruments_reserved;
 }
 
+/// The most positions there can be. Rejects the same commands as the limit itself, because no account or instrument is
+/// beyond its own limit.
+[[nodiscard]] std::uint32_t pairs_max(std::span<const domain::instrument> instruments,
+                                      const facility_options& options) noexcept {
+    const std::uint64_t all = std::uint64_t{options.accounts_max} * books_max(instruments, options);
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(options.positions_max, all));
+}
+
 }  // namespace
 
 facility::state_machine::state_machine(const facility_options& options, std::span<const domain::instrument> instruments,
@@ -28,7 +36,7 @@ facility::state_machine::state_machine(const facility_options& options, std::spa
                .window_bits = options.window_bits,
                .touch = options.touch}),
       orders_(engine_.records(), options.orders_max, options.accounts_max, options.touch, options.hash_key),
-      positions_(options.positions_max, books_max(instruments, options), options.hash_key),
+      positions_(pairs_max(instruments, options), books_max(instruments, options), options.hash_key),
       quotes_(options.positions_max, options.accounts_max),
       exposures_(options.positions_max, options.accounts_max),
       account_rules_(options.accounts_max, sessions_killed_max),
