@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, SupportsIndex, TypeAlias
@@ -20,6 +20,9 @@ from corro._seat import Seat
 from corro._toml import to_toml
 
 TABLES = ("orders", "trades", "levels", "quotes")
+
+MarketProgress = Callable[[np.timedelta64, np.timedelta64], object]
+_PROGRESS_PIECES = 100
 
 @dataclass(frozen=True)
 class Scenario:
@@ -225,7 +228,7 @@ class Market:
         """Whether the scenario's duration is over. The market can run on."""
         return self._native.now_ns() >= _ns(self._scenario.duration)
 
-    def run(self, until: Duration | None = None) -> Result:
+    def run(self, until: Duration | None = None, *, progress: MarketProgress | None = None) -> Result:
         """Lets everything happen until a time since the start, inclusive.
 
         Releases the GIL, except for agents in Python. Ctrl-C ends it; the next call goes on from there. An exception of an
@@ -235,12 +238,25 @@ class Market:
         ----------
         until
             ``"90s"``, or seconds, a ``timedelta`` or a ``timedelta64``. The scenario's duration if left out.
+        progress
+            Called a hundred times, after equal pieces of the time, with the market's time and that at the end, as
+            ``timedelta64``. It changes nothing in the market.
+
+        Examples
+        --------
+        >>> market.run(progress=lambda now, end: print(f"{now / end:.0%}", end="\\r"))
         """
         target = _ns(self._scenario.duration) if until is None else duration_ns("until", until)
         now = self._native.now_ns()
         if target < now:
             raise ValueError(f"until={until!r} is past: the market is at {now / 1e9:g} s; make a new Market to start over")
-        self._native.run(target)
+        if progress is None or target == now:
+            self._native.run(target)
+            return self.result
+        end = np.timedelta64(target, "ns")
+        for piece in range(1, _PROGRESS_PIECES + 1):
+            self._native.run(now + (target - now) * piece // _PROGRESS_PIECES)
+            progress(self.elapsed, end)
         return self.result
 
     def step(self, by: Duration | None = None) -> bool:

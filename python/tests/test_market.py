@@ -72,6 +72,19 @@ def test_pieces_make_the_same_market():
     assert corro.Market(small(), seed=6).run().digest != expected.digest
 
 
+def test_progress_is_told_and_changes_nothing():
+    market = corro.Market(small())
+    told = []
+    market.run("3s")
+    result = market.run(progress=lambda now, end: told.append((now, end)))
+    assert result == corro.Market(small()).run()
+    assert len(told) == 100 and told[-1] == (np.timedelta64(20, "s"), np.timedelta64(20, "s"))
+    assert told[0][0] == np.timedelta64(3_170, "ms") and all(a[0] < b[0] for a, b in zip(told, told[1:], strict=False))
+    assert market.run(progress=lambda now, end: told.append((now, end))) == result and len(told) == 100, "no time passed"
+    with pytest.raises(ZeroDivisionError):
+        corro.Market(small()).run(progress=lambda now, end: 1 / 0)
+
+
 def test_a_dictionary_is_a_scenario(monkeypatch):
     original = corro.scenario(CALM)
     again = corro.scenario(original.to_dict())
