@@ -69,7 +69,9 @@ else()
   # awaits grows the stack. Its coroutine code also warns about its own generated variables.
   target_compile_options(corro_settings INTERFACE -foptimize-sibling-calls -fcoroutines
     -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict -Wno-dangling-pointer
-    -Wno-mismatched-new-delete)
+    -Wno-mismatched-new-delete
+    # It takes a source that is compiled together with others for a header.
+    $<$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>:-Wno-subobject-linkage>)
 endif()
 
 set(CMAKE_CXX_FLAGS_RELEASE "${CORRO_RELEASE_FLAGS}")
