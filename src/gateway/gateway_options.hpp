@@ -39,7 +39,7 @@ struct gateway_options {
     telemetry::producer* log = nullptr;         ///< of the gateway's thread; outlives the gateway; nullptr: no log
     admin_service* desk = nullptr;              ///< outlives the gateway; nullptr: requests of operators are refused
     std::uint32_t requests_per_second_max = 0;  ///< as the throttle allows; only sent to the clients
-    std::uint32_t orders_max = 0;  ///< open orders of an account, as the venue allows; only sent to the clients
+    std::uint32_t orders_max = 0;  ///< open orders of an account without a limit of its own; only sent to the clients
 };
 
 }  // namespace corro::gateway

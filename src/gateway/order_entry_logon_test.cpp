@@ -50,6 +50,33 @@ TEST(order_entry_logon, opens_a_session_to_whoever_knows_the_key) {
     });
 }
 
+TEST(order_entry_logon, names_the_accounts_limit_of_open_orders_or_else_that_of_all_accounts) {
+    gateway_options options = testing::any_number_of_logons();
+    options.orders_max = 500;
+    test_venue venue(options);
+    venue.run([](test_venue* v) -> io::task<> {
+        std::vector<account> changed = v->accounts().accounts();
+        domain::account_limits own;
+        own.open_orders_max = 40;
+        changed[0].limits = own;
+        domain::account_limits of_size_only;
+        of_size_only.order_quantity_max = 7;
+        changed[1].limits = of_size_only;
+        EXPECT_EQ(v->change_keys(changed), "");
+        constexpr std::array<std::uint32_t, 3> expected{40, 500, 500};
+        for (std::uint32_t id = 1; id <= expected.size(); ++id) {
+            const client_pointer c = co_await v->log_on(logon(id));
+            CORRO_REQUIRE(c != nullptr);
+            EXPECT_EQ(c->welcome.orders_max, expected[id - 1]) << "account " << id;
+        }
+        changed[0].limits.reset();
+        EXPECT_EQ(v->change_keys(changed), "");
+        const client_pointer again = co_await v->log_on(logon(1, 2));
+        CORRO_REQUIRE(again != nullptr);
+        EXPECT_EQ(again->welcome.orders_max, 500U) << "the limit of its own is gone from the configuration";
+    });
+}
+
 TEST(order_entry_logon, refuses_a_wrong_key_an_unknown_account_and_a_wrong_session_number_with_the_same_words) {
     test_venue venue;
     venue.run([](test_venue* v) -> io::task<> {

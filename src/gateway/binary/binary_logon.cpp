@@ -2,6 +2,8 @@
 // The beginning of a session: challenge, hello, welcome.
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <optional>
 
 #include "base/defect.hpp"
 #include "gateway/binary/binary_session.hpp"
@@ -110,6 +112,12 @@ void binary_session::start(const wire::hello& hello) {
     channel_.grow(shared_.buffers.take(), shared_.options.output_buffer_bytes);
 }
 
+// The account's own limit replaces the one that all accounts have, as in the venue's checks.
+std::uint32_t binary_session::orders_max() const noexcept {
+    const std::optional<domain::account_limits>& limits = shared_.accounts.owner_of(id())->limits;
+    return limits && limits->open_orders_max != 0 ? limits->open_orders_max : shared_.options.orders_max;
+}
+
 // hello_ack, the instruments and what cannot be sent again, in one piece of their own: events may be buffered while it
 // is on its way.
 std::vector<std::byte> binary_session::welcome() {
@@ -132,7 +140,7 @@ std::vector<std::byte> binary_session::welcome() {
                        static_cast<unsigned>(today.month()) * 100 + static_cast<unsigned>(today.day());
     ack.instruments_count = static_cast<std::uint32_t>(instruments.count());
     ack.requests_per_second_max = shared_.options.requests_per_second_max;
-    ack.orders_max = shared_.options.orders_max;
+    ack.orders_max = orders_max();
     ack.protocol_version = protocol_version_;
     ack.session_day = day_number_of(shared_.answers.days_count(id()));
     ack.hello_flags = cancels_on_disconnect() ? wire::hello_flag::cancel_on_disconnect : std::uint8_t{0};

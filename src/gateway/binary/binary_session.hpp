@@ -75,6 +75,7 @@ class binary_session final : public session, public conversation {
     [[nodiscard]] io::task<bool> verify(wire::frame frame, wire::hello* into, std::uint64_t* key_id);
     void start(const wire::hello& hello);
     [[nodiscard]] std::vector<std::byte> welcome();
+    [[nodiscard]] std::uint32_t orders_max() const noexcept;
 
     // From bytes to commands.
     [[nodiscard]] io::task<void> read_requests();
