@@ -249,6 +249,7 @@ class Page(unittest.TestCase):
             if shown == there and there["bids"] and there["asks"]:
                 return there
             self.assertLess(time.monotonic(), end, f"the ladder has {shown}, the venue {there}")
+            time.sleep(0.2)  # the API answers a limited number of questions in a second
 
 
 @unittest.skipIf(missing(), missing())
@@ -283,6 +284,7 @@ class Storm(Page):
                          ticker["stats"]["volume"])
                 if shown == there or time.monotonic() > end:
                     break
+                time.sleep(0.2)
             self.assertEqual(shown, there)
             row = self.browser.wait("the list of instruments", """const row = [...document.querySelectorAll('#watchlist tr')]
                 .find((each) => each.cells[0].textContent === arguments[0]);

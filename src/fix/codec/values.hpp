@@ -13,6 +13,7 @@
 
 namespace corro::fix {
 
+/// Whether it is one of 0 to 9.
 [[nodiscard]] constexpr bool is_digit(char c) noexcept {
     return c >= '0' && c <= '9';
 }
