@@ -11,7 +11,9 @@
 #include <system_error>
 #include <utility>
 
+#include "io/file/file.hpp"
 #include "io/loop/context.hpp"
+#include "io/net/send_file.hpp"
 #include "io/net/stream.hpp"
 #include "io/net/unix_socket.hpp"
 #include "io/result.hpp"
@@ -127,12 +129,26 @@ io::task<std::size_t> count_bytes(io::any_stream from) {
 }
 // [/any]
 
+// [file]
+/// Sends three bytes of this very program, which name the format of its file.
+io::task<> part_of_a_file(io::context* on, io::unix_stream* here, io::unix_stream* there) {
+    io::file_system disk(*on);
+    auto program = co_await disk.open("/proc/self/exe", io::file_mode::read);
+    if (!program) co_return;
+    const io::io_result sent = co_await io::send_file(*here, *program, 1, 3);
+    std::string text(sent.bytes, ' ');
+    co_await there->read_exact(std::as_writable_bytes(std::span(text)));
+    std::cout << "sent " << sent.bytes << " bytes of a file: " << text << std::endl;
+}
+// [/file]
+
 io::task<> all_of_it() {
     io::context& here = co_await io::this_context();
     auto pair = io::unix_stream::pair(here);
     if (!pair) co_return;
     co_await two_writes_one_read(&pair->first, &pair->second);
     co_await both_ways(&pair->first, &pair->second);
+    co_await part_of_a_file(&here, &pair->first, &pair->second);
     co_await until_the_end(&pair->first, &pair->second);
 
     auto sequence = io::unix_stream::pair(here);

@@ -218,6 +218,7 @@ bool backend::attempt(socket& on, io::operation& what) {
             what.status = on.take_error();
             return what.status != 0 || process_.where().network().send_batch(on, process_.on(), what);
         case io::operation_kind::wait_readable: return is_readable(on);
+        case io::operation_kind::send_file: what.status = EOPNOTSUPP; return true;  // not offered: `sends_files`
     }
     return true;
 }

@@ -52,6 +52,7 @@ constexpr auto exceptions = std::to_array<exception_of>({
     {"remote", "", threads},
     {"resolving", "localhost_is_found_and_nonsense_is_not", names},
     {"resolving", "stopped_lookup_ends_at_once_and_the_context_may_go", names},
+    {"sending_files", "", files},
     {"shm_liars", "", memory},
     {"shm_processes", "", memory},
     {"shm_streams", "", memory},

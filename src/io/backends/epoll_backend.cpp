@@ -165,6 +165,7 @@ bool epoll_backend::start(operation& what) noexcept {
             return !park(on, what, on.reader);
         case operation_kind::send:
         case operation_kind::send_batch:
+        case operation_kind::send_file:
             CORRO_ASSERT(on.writer == nullptr, "a socket can have only one write at a time");
             if (on.state.should_try_writing() && attempt(on, what)) return true;
             return !park(on, what, on.writer);
@@ -233,6 +234,8 @@ bool epoll_backend::attempt(epoll_descriptor& on, operation& what) noexcept {
         case operation_kind::receive_batch: return kernel::attempt_receive_batch(on.state, what);
         case operation_kind::send_batch: return kernel::attempt_send_batch(on.state, what);
         case operation_kind::wait_readable: return kernel::attempt_wait(on.state, what);
+        case operation_kind::send_file:
+            return kernel::attempt_send_file(on.state, static_cast<file_send_operation&>(what));
         case operation_kind::accept: {
             int file = -1;
             if (!kernel::attempt_accept(on.state, what, file)) return false;

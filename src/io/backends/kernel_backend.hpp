@@ -36,6 +36,7 @@ class kernel_backend : public backend {
     [[nodiscard]] std::error_code listen(descriptor& on, int backlog) noexcept final {
         return listen_socket(file_of(on), backlog);
     }
+    [[nodiscard]] bool sends_files() const noexcept final { return true; }
     [[nodiscard]] std::error_code set_option(descriptor& on, socket_option option, int value) noexcept final {
         return set_socket_option(file_of(on), option, value);
     }

@@ -2,16 +2,44 @@
 #include "io/backends/kernel_transfer.hpp"
 
 #include <poll.h>
+#include <sys/sendfile.h>
 #include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "io/backends/kernel_sockets.hpp"
 #include "io/loop/context.hpp"
 
 namespace corro::io::kernel {
+namespace {
+
+/// sendfile(2) for a peer that may have gone. It has no MSG_NOSIGNAL, so the thread blocks SIGPIPE meanwhile and takes
+/// back the one that the call has raised.
+ssize_t send_file_without_signal(int to, int from, off_t at, std::size_t wanted) noexcept {
+    sigset_t broken_pipe;
+    sigset_t before;
+    sigset_t pending;
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    sigemptyset(&pending);
+    ::pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
+    ::sigpending(&pending);
+    const ssize_t sent = ::sendfile(to, from, &at, wanted);
+    const int number = errno;
+    if (sent < 0 && number == EPIPE && sigismember(&pending, SIGPIPE) == 0) {
+        const timespec at_once{};
+        while (::sigtimedwait(&broken_pipe, nullptr, &at_once) < 0 && errno == EINTR) {
+        }
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    errno = number;
+    return sent;
+}
+
+}  // namespace
 
 bool attempt_receive(socket_state& on, operation& what) noexcept {
     for (;;) {
@@ -61,6 +89,30 @@ bool attempt_send(socket_state& on, operation& what) noexcept {
         what.status = errno;
         return true;
     }
+}
+
+bool attempt_send_file(socket_state& on, file_send_operation& what) noexcept {
+    while (what.bytes < what.minimum) {
+        const auto at = static_cast<off_t>(what.offset + what.bytes);
+        const ssize_t sent = send_file_without_signal(on.file, what.file, at, what.size - what.bytes);
+        if (sent > 0) {
+            what.bytes += static_cast<std::size_t>(sent);
+            on.full = false;
+            continue;
+        }
+        if (sent == 0) {
+            what.status = operation::status_end_of_stream;
+            return true;
+        }
+        if (errno == EINTR) continue;
+        if (errno == EAGAIN) {
+            on.full = true;
+            return false;
+        }
+        what.status = errno;
+        return true;
+    }
+    return true;
 }
 
 bool attempt_receive_batch(socket_state& on, operation& what) noexcept {

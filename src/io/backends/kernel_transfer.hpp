@@ -52,6 +52,8 @@ inline constexpr std::size_t batch_max = 64;
 /// Each attempt returns true if the operation is complete (its outcome is filled in), false if it has to wait.
 [[nodiscard]] bool attempt_receive(socket_state& on, operation& what) noexcept;
 [[nodiscard]] bool attempt_send(socket_state& on, operation& what) noexcept;
+/// Copies from the file within the kernel.
+[[nodiscard]] bool attempt_send_file(socket_state& on, file_send_operation& what) noexcept;
 /// One system call for up to `batch_max` datagrams.
 [[nodiscard]] bool attempt_receive_batch(socket_state& on, operation& what) noexcept;
 [[nodiscard]] bool attempt_send_batch(socket_state& on, operation& what) noexcept;

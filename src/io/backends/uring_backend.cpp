@@ -352,6 +352,14 @@ bool uring_backend::start(operation& what) noexcept {
             park(what, on.writer);
             submit_transfer(on, what);
             return false;
+        case operation_kind::send_file:
+            CORRO_ASSERT(on.writer == nullptr, "a socket can have only one write at a time");
+            if (on.state.should_try_writing() &&
+                kernel::attempt_send_file(on.state, static_cast<file_send_operation&>(what)))
+                return true;
+            park(what, on.writer);
+            submit_transfer(on, what);
+            return false;
         case operation_kind::wait_readable:
             CORRO_ASSERT(on.reader == nullptr, "a socket can have only one read or accept at a time");
             if (kernel::attempt_wait(on.state, what)) return true;
@@ -443,10 +451,11 @@ void uring_backend::submit_transfer(uring_descriptor& on, operation& what) noexc
             ::io_uring_prep_send(&slot, on.state.file, what.data + what.bytes, left, MSG_NOSIGNAL | all);
             if (on.state.full) slot.ioprio |= IORING_RECVSEND_POLL_FIRST;
             break;
-        // The ring has no batches: it reports readiness, and a plain call makes the attempt.
+        // The ring has no batches and no sendfile: it reports readiness, and a plain call makes the attempt.
         case operation_kind::wait_readable:
         case operation_kind::receive_batch: ::io_uring_prep_poll_add(&slot, on.state.file, POLLIN); break;
         case operation_kind::send_batch:
+        case operation_kind::send_file:
         case operation_kind::connect: ::io_uring_prep_poll_add(&slot, on.state.file, POLLOUT); break;
         case operation_kind::accept: break;
     }
@@ -604,6 +613,8 @@ void uring_backend::on_operation(operation& what, int result, std::uint32_t flag
         complete = kernel::attempt_receive_batch(on.state, what);
     } else if (what.kind == operation_kind::send_batch) {
         complete = kernel::attempt_send_batch(on.state, what);
+    } else if (what.kind == operation_kind::send_file) {
+        complete = kernel::attempt_send_file(on.state, static_cast<file_send_operation&>(what));
     } else if (result > 0) {
         what.bytes += static_cast<std::size_t>(result);
         complete = what.bytes >= what.minimum;

@@ -32,6 +32,10 @@ namespace corro::io {
 
 class file;
 
+namespace detail {
+class file_use;
+}  // namespace detail
+
 /// The modes of `file_system::open`.
 enum class file_mode : std::uint8_t {
     read,        // must exist, and is not written
@@ -178,6 +182,7 @@ class file {
     friend class file_system;
     friend class detail::file_awaiter;
     friend class detail::file_transfer_awaiter;
+    friend class detail::file_use;
     file(int opened, file_faults* faults) noexcept : file_(opened), faults_(faults) {}
     void take(file& other) noexcept;
 

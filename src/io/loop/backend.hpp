@@ -83,7 +83,16 @@ struct descriptor {
 };
 
 /// What a backend can be asked to do with a descriptor.
-enum class operation_kind : std::uint8_t { receive, send, accept, connect, receive_batch, send_batch, wait_readable };
+enum class operation_kind : std::uint8_t {
+    receive,
+    send,
+    accept,
+    connect,
+    receive_batch,
+    send_batch,
+    wait_readable,
+    send_file,  // a `file_send_operation`
+};
 
 /// One datagram: of a batch that is sent, or of the room for a batch that is received.
 struct datagram {
@@ -143,6 +152,21 @@ class operation : public ready_item, public stop_callback {
     static void on_stop(stop_callback& self) noexcept;
 };
 
+/// A send whose bytes come from an open file; `size` of them, from `offset` on. `status_end_of_stream` if the file ends
+/// first.
+class file_send_operation : public operation {
+ public:
+    /// Not started yet. @pre `on` sends files.
+    file_send_operation(descriptor* on, int from, std::uint64_t at, std::size_t wanted) noexcept
+        : operation(operation_kind::send_file, on), file(from), offset(at) {
+        size = wanted;
+        minimum = wanted;
+    }
+
+    int file;              ///< The number of the file.
+    std::uint64_t offset;  ///< Of the first byte in the file.
+};
+
 /// What carries out the operations of open descriptors: the backend of their context, or memory that it shares with
 /// other processes (`memory_device`).
 class device {
@@ -179,6 +203,9 @@ class device {
     /// Sends what the system takes now, without waiting. @return false: it takes nothing now, or the device has no
     /// such way; then nothing was sent, and a send that is started may wait.
     [[nodiscard]] virtual bool try_send(operation& /*what*/) noexcept { return false; }
+
+    /// Whether the device carries out `operation_kind::send_file`. Without it, bytes of files are read and then sent.
+    [[nodiscard]] virtual bool sends_files() const noexcept { return false; }
 
     /// Asks a parked operation to end. It completes as canceled or with the result that it reached meanwhile; either
     /// now or later, but without waiting for a peer.

@@ -36,6 +36,7 @@ std::string_view waits_to(operation_kind kind) noexcept {
         case operation_kind::connect: return "connects";
         case operation_kind::receive_batch: return "receives datagrams";
         case operation_kind::send_batch: return "sends datagrams";
+        case operation_kind::send_file: return "sends a file";
         case operation_kind::wait_readable: return "waits until it can read";
     }
     return "waits";

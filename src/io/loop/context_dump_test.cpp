@@ -5,9 +5,13 @@
 #include <string>
 #include <thread>
 
+#include "io/file/file.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/machine.hpp"
 #include "io/loop/timer.hpp"
+#include "io/net/send_file.hpp"
 #include "io/net/tcp.hpp"
+#include "io/net/unix_socket.hpp"
 #include "io/sync/channel.hpp"
 #include "io/sync/event.hpp"
 #include "io/task/block_on.hpp"
@@ -120,6 +124,31 @@ TEST(context_dump, sees_through_combinators) {
     EXPECT_TRUE(text.starts_with("7 tasks\n")) << text;
     EXPECT_NE(text.find("sleeps_within\n"), std::string::npos) << text;
     EXPECT_NE(after_first_line(text).find("  corro::io::(anonymous namespace)::dump_soon"), std::string::npos) << text;
+}
+
+task<> sends(unix_stream* to, file* from, std::uint64_t size) {
+    static_cast<void>(co_await send_file(*to, *from, 0, size));
+}
+
+task<std::string> dump_while_a_file_is_sent() {
+    context& here = co_await this_context();
+    file_system disk(here);
+    auto opened = co_await disk.open("/proc/self/exe", file_mode::read);
+    auto ends = unix_stream::pair(here);
+    task_scope scope(here);
+    scope.spawn(sends(&ends->first, &*opened, *opened->size()));
+    std::string text = co_await dump_soon();
+    scope.request_stop();
+    co_await scope.join();
+    co_return text;
+}
+
+TEST(context_dump, shows_that_the_kernel_sends_a_file) {
+    for (platform* const each : {&epoll_platform(), &uring_if_possible_platform()}) {
+        context ctx{context_options(*each)};
+        const std::string text = block_on(ctx, dump_while_a_file_is_sent());
+        EXPECT_NE(text.find("by_socket: sends a file\n"), std::string::npos) << text;
+    }
 }
 
 TEST(context_dump, shows_the_tasks_of_its_own_context) {

@@ -19,6 +19,7 @@
 namespace corro::io {
 
 namespace detail {
+class file_sender;
 /// Ends the pause of a task that accepts on a descriptor which is being closed.
 void end_pause(accept_pause& of) noexcept;
 }  // namespace detail
@@ -183,6 +184,7 @@ class stream_socket : public socket_base {
     ~stream_socket() = default;
 
  private:
+    friend class detail::file_sender;
     transfer write(std::span<const std::byte> from, std::size_t minimum) noexcept {
         // A backend never writes through the buffer of a send.
         auto* data = const_cast<std::byte*>(from.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)

@@ -68,7 +68,7 @@ class asio_backend final : public kernel::kernel_backend {
     [[nodiscard]] int file_of(descriptor& on) const noexcept override { return own(on).state.file; }
     static bool reads(const operation& what) noexcept {
         return what.kind != operation_kind::send && what.kind != operation_kind::send_batch &&
-               what.kind != operation_kind::connect;
+               what.kind != operation_kind::send_file && what.kind != operation_kind::connect;
     }
 
     [[nodiscard]] bool attempt(asio_descriptor& on, operation& what) noexcept;
@@ -253,6 +253,8 @@ bool asio_backend::attempt(asio_descriptor& on, operation& what) noexcept {
         case operation_kind::receive_batch: return kernel::attempt_receive_batch(on.state, what);
         case operation_kind::send_batch: return kernel::attempt_send_batch(on.state, what);
         case operation_kind::wait_readable: return kernel::attempt_wait(on.state, what);
+        case operation_kind::send_file:
+            return kernel::attempt_send_file(on.state, static_cast<file_send_operation&>(what));
         case operation_kind::accept: {
             int file = -1;
             if (!kernel::attempt_accept(on.state, what, file)) return false;
