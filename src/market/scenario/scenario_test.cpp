@@ -133,6 +133,23 @@ void expect_position(const std::string& error, const std::string& text) {
     EXPECT_NE(line.find(last), std::string::npos) << error << "\nat: " << line;
 }
 
+TEST(scenario, a_duration_may_have_any_unit_up_to_the_longest) {
+    const std::vector<std::pair<std::string, std::int64_t>> all{
+        {"9223372036ns", 9'223'372'036},
+        {"9223372037ns", 9'223'372'037},  // as a decimal number it would be above 2^63 billionths
+        {"604800000000000ns", 604'800'000'000'000},
+        {"604800000000us", 604'800'000'000'000},
+        {"168h", 604'800'000'000'000},
+        {"1.5m", 90'000'000'000},
+        {"2500.25ms", 2'500'250'000},
+        {"2.000000001s", 2'000'000'001},
+    };
+    for (const auto& [written, ns] : all) {
+        EXPECT_EQ(parse_scenario(with(sound, "\"5s\"", "\"" + written + "\""), "sound.toml").duration_ns, ns)
+            << written;
+    }
+}
+
 struct bad_file {
     std::string from;
     std::string to;
@@ -151,6 +168,13 @@ TEST(scenario, names_the_line_and_the_key_of_every_error) {
         {"\"5s\"", "\"5 seconds\"", ":3: market.duration: expected a duration in quotes"},
         {"\"5s\"", "\"0s\"", ":3: market.duration: expected a duration from 1"},
         {"\"5s\"", "\"9000h\"", ":3: market.duration: expected a duration from 1"},
+        {"\"5s\"", "\"604800000000001ns\"", ":3: market.duration: expected a duration from 1 to 604800000000000 ns"},
+        {"\"5s\"", "\"9223372036854775808ns\"", ":3: market.duration: expected a duration from 1 to"},
+        {"\"5s\"", "\"99999999999999999999999h\"", ":3: market.duration: expected a duration from 1 to"},
+        {"\"5s\"", "\".5s\"", ":3: market.duration: expected a duration in quotes"},
+        {"\"5s\"", "\"5.s\"", ":3: market.duration: expected a duration in quotes"},
+        {"\"5s\"", "\"s\"", ":3: market.duration: expected a duration in quotes"},
+        {"\"5s\"", "\"0.0000000001s\"", ":3: market.duration: expected a duration in quotes"},
         {"\"5s\"", "\"5s\"\nsped_bump = \"1ms\"", ":4: market.sped_bump: is not a key of this table"},
         {"\"5s\"", "\"5s\"\ngateways = 0", ":4: market.gateways: expected a number from 1"},
         {"\"5s\"", "\"5s\"\nsample = \"1us\"", ":4: market.sample: expected a duration"},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <optional>
 
@@ -157,12 +158,20 @@ std::int64_t table_reader::duration_ns(std::string_view key, std::int64_t otherw
     const auto text = node->value_exact<std::string>();
     if (!text) fail_here("");
     const std::size_t digits = std::min(text->find_first_not_of("0123456789."), text->size());
+    const std::string_view number = std::string_view(*text).substr(0, digits);
     const auto* found = std::ranges::find(units, std::string_view(*text).substr(digits), &unit::name);
-    const domain::parsed_decimal number = domain::parse_decimal(std::string_view(*text).substr(0, digits));
-    if (found == units.end() || !number.problem.empty()) fail_here(fmt::format(", found \"{}\"", *text));
-    // A decimal is below 2^63 billionths, and the largest unit below 2^42.
-    const base::int128 ns = static_cast<base::int128>(number.nano) * found->ns / 1'000'000'000;
-    if (ns < low || ns > high) {
+    // The whole part by itself: as a decimal it would have to be below 2^63 billionths.
+    const std::string_view whole = number.substr(0, number.find('.'));
+    const domain::parsed_decimal rest = domain::parse_decimal("0" + std::string(number.substr(whole.size())));
+    std::int64_t count = 0;
+    const std::errc read = std::from_chars(whole.data(), whole.data() + whole.size(), count).ec;
+    if (found == units.end() || !rest.problem.empty() || read == std::errc::invalid_argument) {
+        fail_here(fmt::format(", found \"{}\"", *text));
+    }
+    // Below 2^63 of a unit below 2^42.
+    const base::int128 ns =
+        static_cast<base::int128>(count) * found->ns + static_cast<base::int128>(rest.nano) * found->ns / 1'000'000'000;
+    if (read == std::errc::result_out_of_range || ns < low || ns > high) {
         fail(key, fmt::format("expected a duration from {} to {} ns, found \"{}\"", low, high, *text));
     }
     return static_cast<std::int64_t>(ns);
