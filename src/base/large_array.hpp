@@ -2,10 +2,13 @@
 // A fixed array of zeros, whose pages are touched at construction or when they are needed.
 //
 // The operating system supplies the zeros, so that an array that is little used occupies little memory. By default
-// every page is touched at construction: page faults happen there, not in the middle of a trading day.
+// every page is touched at construction: page faults happen there, not in the middle of a trading day. An array of
+// which only a part is used (base/page_touch.hpp) has that part touched.
 //
 // Limits: T is trivially copyable; every element starts with all bits zero, whatever its member initialisers are.
-// Cost:   one allocation at construction, of large pages when it is large (base/raw_array.hpp).
+// Cost:   one allocation at construction, of large pages when it is large (base/raw_array.hpp), unless few elements are
+//         used. The first use of an untouched page costs a page fault: about a microsecond for a small page, and the
+//         time to clear 2 MiB for a large one.
 #pragma once
 
 #include <algorithm>
@@ -26,10 +29,12 @@ class large_array {
     static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
 
  public:
-    explicit large_array(std::size_t size, page_touch touch = page_touch::yes) : size_(size) {
+    explicit large_array(std::size_t size, page_touch touch = page_touch::yes, array_use use = array_use::every_element)
+        : size_(size) {
         const std::size_t wanted = size * sizeof(T);
+        const std::size_t large_unit = use == array_use::few_elements ? small_page_bytes : large_page_bytes;
         const std::size_t unit =
-            wanted >= large_page_bytes ? large_page_bytes : std::max<std::size_t>(alignof(T), interference_bytes);
+            wanted >= large_page_bytes ? large_unit : std::max<std::size_t>(alignof(T), interference_bytes);
         const std::size_t bytes = (wanted + unit - 1) / unit * unit;
         // calloc does not write the zeros of memory that comes from the system. It does not align to a large page,
         // hence the extra unit.
@@ -38,8 +43,12 @@ class large_array {
         allocated_.reset(memory);
         elements_ = reinterpret_cast<T*>(memory + (unit - reinterpret_cast<std::uintptr_t>(memory) % unit) % unit);
         if (unit == large_page_bytes) advise_large_pages(elements_, bytes);
-        if (touch == page_touch::yes) touch_pages(elements_, wanted);
+        if (unit == small_page_bytes) advise_small_pages(elements_, bytes);
+        if (touch == page_touch::no || use == array_use::few_elements) return;
+        this->touch(0, use == array_use::first_elements ? size / first_elements_divisor : size);
     }
+    /// Touches the pages of `count` elements from `first` on, which are not used yet.
+    void touch(std::size_t first, std::size_t count) noexcept { touch_pages(elements_ + first, count * sizeof(T)); }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] T& operator[](std::size_t i) noexcept { return elements_[i]; }
     [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return elements_[i]; }

@@ -55,5 +55,26 @@ TEST(large_array, takes_memory_at_construction_only_when_it_is_asked_to) {
     EXPECT_GE(resident_bytes(), before + size / 4 * 3);
 }
 
+TEST(large_array, takes_memory_for_the_part_that_is_used) {
+#if defined(CORRO_SANITIZED)
+    GTEST_SKIP() << "a sanitizer's notes about memory take memory too";
+#endif
+    constexpr std::size_t size = std::size_t{1} << 26;
+    const std::size_t before = resident_bytes();
+    if (before == 0) GTEST_SKIP() << "the system does not say how much memory is in use";
+    large_array<std::byte> first(size, page_touch::yes, array_use::first_elements);
+    EXPECT_GE(resident_bytes(), before + size / 32);
+    EXPECT_LT(resident_bytes(), before + size / 4);
+
+    large_array<std::byte> few(size, page_touch::yes, array_use::few_elements);
+    const std::size_t with_both = resident_bytes();
+    EXPECT_LT(with_both, before + size / 4);
+    // 16 uses, 4 MiB apart, take 16 small pages and not 16 large ones.
+    for (std::size_t i = 0; i < size; i += size / 16) few[i] = std::byte{1};
+    EXPECT_LT(resident_bytes(), with_both + large_page_bytes);
+    for (std::size_t i = 0; i < size; i += size / 16) EXPECT_EQ(few[i], std::byte{1});
+    EXPECT_EQ(few[1], std::byte{0});
+}
+
 }  // namespace
 }  // namespace corro::base

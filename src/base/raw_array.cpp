@@ -13,4 +13,10 @@ void advise_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::siz
 #endif
 }
 
+void advise_small_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(__linux__) && defined(MADV_NOHUGEPAGE)
+    static_cast<void>(madvise(memory, bytes, MADV_NOHUGEPAGE));  // advice only; without it more memory is occupied
+#endif
+}
+
 }  // namespace corro::base

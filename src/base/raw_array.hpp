@@ -22,6 +22,10 @@ inline constexpr std::size_t large_page_bytes = std::size_t{1} << 21;
 /// Asks the operating system for large pages for [memory, memory + bytes). Does nothing where it has none.
 void advise_large_pages(void* memory, std::size_t bytes) noexcept;
 
+/// Asks the operating system for small pages there, so that one element that is used does not occupy a large page.
+/// `memory` is aligned to 4,096 bytes. Does nothing where the system has no large pages.
+void advise_small_pages(void* memory, std::size_t bytes) noexcept;
+
 /// Releases what `make_raw_array` allocated; destroys no element.
 struct raw_array_deleter {
     std::align_val_t alignment{};

@@ -48,7 +48,8 @@ class level_tree_pool {
     /// @param levels_max  Most entries of all trees together.
     /// @param trees_max   Most trees.
     level_tree_pool(std::size_t levels_max, std::size_t trees_max, base::page_touch touch = base::page_touch::yes)
-        : nodes_(levels_max / 7 + 2 * (trees_max < levels_max ? trees_max : levels_max) + 16, touch) {}
+        : nodes_(levels_max / 7 + 2 * (trees_max < levels_max ? trees_max : levels_max) + 16, touch,
+                 base::array_use::first_elements) {}
 
     [[nodiscard]] std::uint32_t acquire(std::uint32_t height) noexcept {
         std::uint32_t index = free_;

@@ -14,8 +14,8 @@
 // Nodes that were never used are in no list: a released node is used first, then the first one that never was. A
 // newly made node is all zeros.
 //
-// Cost: one allocation at construction, which touches every page unless `page_touch::no` is passed; O(1) to acquire
-// and release.
+// Cost: one allocation at construction, which touches every page of the orders and of the first levels unless
+// `page_touch::no` is passed; O(1) to acquire and release.
 #pragma once
 
 #include <cstddef>
@@ -62,11 +62,15 @@ static_assert(sizeof(node) == 32, "two nodes in a cache line");
 class node_pool {
  public:
     node_pool(std::uint32_t accounts, std::uint32_t orders, base::page_touch touch = base::page_touch::yes)
-        : nodes_(std::size_t{even(accounts + orders)} + 2 * std::size_t{orders}, touch),
+        : nodes_(std::size_t{even(accounts + orders)} + 2 * std::size_t{orders}, base::page_touch::no),
           levels_begin_(accounts),
           orders_begin_(even(accounts + orders)),
           orders_capacity_(orders) {
         CORRO_ASSERT(accounts > 0 && accounts <= accounts_max && orders > 0 && orders <= orders_max);
+        if (touch == base::page_touch::yes) {
+            nodes_.touch(0, std::size_t{accounts} + orders / base::first_elements_divisor);
+            nodes_.touch(orders_begin_, 2 * std::size_t{orders});
+        }
         for (std::uint32_t i = 0; i < accounts; ++i) nodes_[i].order = {0, 0, i, 0, i, i};
         levels_fresh_ = levels_begin_;
         orders_fresh_ = orders_begin_;

@@ -43,8 +43,8 @@ struct order_books {
     explicit order_books(const engine_options& options)
         : pool(options.accounts_max, options.orders_max, options.touch),
           tree_pool(options.orders_max, 4 * std::size_t{options.books_count}, options.touch),
-          extras(options.orders_max, options.touch),
-          hidden_lots(options.orders_max, options.touch) {
+          extras(options.orders_max, options.touch, base::array_use::few_elements),
+          hidden_lots(options.orders_max, options.touch, base::array_use::few_elements) {
         CORRO_ASSERT(options.books_count > 0 && options.books_count <= domain::instruments_max);
         const std::uint32_t bits =
             options.window_bits != 0 ? options.window_bits : default_window_bits(options.books_count);

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "base/archive.hpp"
+#include "base/large_array.hpp"
+#include "base/page_touch.hpp"
 #include "domain/types.hpp"
 
 namespace corro::risk {
@@ -25,8 +27,8 @@ struct exposure {
 
 class exposures {
  public:
-    exposures(std::uint32_t positions_max, std::uint32_t accounts_max)
-        : by_position_(positions_max), orders_(accounts_max) {}
+    exposures(std::uint32_t positions_max, std::uint32_t accounts_max, base::page_touch touch = base::page_touch::no)
+        : by_position_(positions_max, touch, base::array_use::first_elements), orders_(accounts_max) {}
 
     [[nodiscard]] const exposure& operator[](std::uint32_t slot) const noexcept { return by_position_[slot]; }
     /// Open orders of an account.
@@ -63,7 +65,7 @@ class exposures {
     }
 
  private:
-    std::vector<exposure> by_position_;
+    base::large_array<exposure> by_position_;
     std::vector<std::uint32_t> orders_;
 };
 static_assert(sizeof(exposures) == 48, "`transfer` knows every member; then correct the size here");

@@ -23,7 +23,7 @@ class expiry_queue {
     static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
     explicit expiry_queue(std::uint32_t orders_max, base::page_touch touch = base::page_touch::yes)
-        : places_(orders_max, touch) {
+        : places_(orders_max, touch, base::array_use::few_elements) {
         heap_.reserve(orders_max);
     }
 

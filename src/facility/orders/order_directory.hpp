@@ -61,8 +61,8 @@ class order_directory {
     order_directory(matching::order_records records, std::uint32_t orders_max, std::uint32_t accounts_max,
                     base::page_touch touch = base::page_touch::yes, std::uint64_t hash_key = 0)
         : records_(records),
-          waiting_(orders_max, touch),
-          rare_(orders_max, touch),
+          waiting_(orders_max, touch, base::array_use::few_elements),
+          rare_(orders_max, touch, base::array_use::few_elements),
           names_seen_(accounts_max),
           requests_seen_(sessions_counted_max),
           by_client_order_(orders_max, touch, hash_key),

@@ -19,6 +19,8 @@
 
 #include "base/archive.hpp"
 #include "base/assert.hpp"
+#include "base/large_array.hpp"
+#include "base/page_touch.hpp"
 #include "domain/types.hpp"
 #include "facility/orders/order_directory.hpp"
 
@@ -43,8 +45,8 @@ class quote_table {
         domain::session_id session{};
     };
 
-    quote_table(std::uint32_t positions_max, std::uint32_t accounts_max)
-        : places_(positions_max), protections_(accounts_max) {
+    quote_table(std::uint32_t positions_max, std::uint32_t accounts_max, base::page_touch touch = base::page_touch::no)
+        : places_(positions_max, touch, base::array_use::first_elements), protections_(accounts_max) {
         trips_.reserve(accounts_max);
     }
 
@@ -102,7 +104,7 @@ class quote_table {
     }
 
  private:
-    std::vector<std::array<domain::order_id, 2>> places_;
+    base::large_array<std::array<domain::order_id, 2>> places_;
     std::vector<quote_protection> protections_;
     std::vector<trip> trips_;
 };
