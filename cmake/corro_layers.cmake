@@ -76,12 +76,17 @@ set(CORRO_COMPUTING_TESTS base fix domain wire matching risk facility facility_r
 if(CORRO_SANITIZE)
   list(APPEND CORRO_COMPUTING_TESTS io journal)
 endif()
+# Tests of these layers have functions of one name that do different things, so they are compiled one by one.
+set(CORRO_TESTS_APART fix_gateway lab market_data node recorded sim simulation)
 function(corro_test_settings layer target)
   if(layer IN_LIST CORRO_COMPUTING_TESTS OR target MATCHES "allocation")
     corro_precompiled(${target} TEST)
   else()
     set_target_properties(${target} PROPERTIES CORRO_UNOPTIMIZED ON)
     corro_precompiled(${target} QUICK_TEST)
+  endif()
+  if(NOT layer IN_LIST CORRO_TESTS_APART)
+    corro_together(${target})
   endif()
 endfunction()
 

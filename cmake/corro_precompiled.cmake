@@ -4,9 +4,9 @@
 set(CORRO_SOURCES_AT_A_TIME 12 CACHE STRING "With CORRO_PRECOMPILE, how many sources of a target are compiled together; 0: all")
 mark_as_advanced(CORRO_SOURCES_AT_A_TIME)
 
-# corro_precompiled(TARGET [CORE|TEST|QUICK_TEST]): TARGET's sources begin with the headers that most sources include.
-# The core is compiled without exceptions, tests include GoogleTest, and quick tests are not optimised, so each of them
-# has a precompiled header of its own.
+# corro_precompiled(TARGET [CORE|TEST|QUICK_TEST|QUICK_EDGE]): TARGET's sources begin with the headers that most sources
+# include. The core is compiled without exceptions, tests include GoogleTest, and the quick kinds are not optimised, so
+# each of them has a precompiled header of its own.
 function(corro_precompiled target)
   if(NOT CORRO_PRECOMPILE)
     return()
@@ -25,7 +25,7 @@ function(corro_precompiled target)
     if(kind STREQUAL core)
       target_compile_options(${owner} PRIVATE -fno-exceptions -fno-rtti)
     endif()
-    if(kind STREQUAL quick_test)
+    if(kind MATCHES "^quick_")
       set_target_properties(${owner} PROPERTIES CORRO_UNOPTIMIZED ON)
     endif()
     if(header STREQUAL test)

@@ -8,14 +8,11 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/test_bytes.hpp"
 #include "base/test_seed.hpp"
 
 namespace corro::base {
 namespace {
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-    return std::as_bytes(std::span{text.data(), text.size()});
-}
 
 void expect_crc(std::span<const std::byte> bytes, std::uint32_t crc) {
     EXPECT_EQ(crc32c(bytes), crc);

@@ -40,7 +40,7 @@ constexpr std::array triangles{
     triangle{implied_book::long_spread, implied_book::march, implied_book::september},
     triangle{implied_book::late_spread, implied_book::june, implied_book::september},
 };
-constexpr std::uint32_t accounts_count = 4;
+constexpr std::uint32_t implied_accounts_count = 4;
 
 class implied_law : public ::testing::Test, protected implied_venue {
  protected:
@@ -116,7 +116,7 @@ class implied_law : public ::testing::Test, protected implied_venue {
         c.time = domain::time_ns{time_ += random_.between(0, 20)};
         return c;
     }
-    std::uint32_t account() { return 1 + static_cast<std::uint32_t>(random_.below(accounts_count)); }
+    std::uint32_t account() { return 1 + static_cast<std::uint32_t>(random_.below(implied_accounts_count)); }
 
     void take_in(const std::vector<event>& events) {
         for (const event& e : events) {
@@ -213,7 +213,7 @@ class implied_law : public ::testing::Test, protected implied_venue {
     void check_positions() {
         for (std::size_t n = 0; n < books_count; ++n) {
             std::int64_t sum = 0;
-            for (std::uint32_t a = 0; a <= accounts_count; ++a) {
+            for (std::uint32_t a = 0; a <= implied_accounts_count; ++a) {
                 const std::int64_t lots = position(a, static_cast<implied_book>(n));
                 sum += lots;
                 if (n >= 3) {

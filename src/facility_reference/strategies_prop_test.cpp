@@ -37,19 +37,22 @@ TEST(strategies_prop, keep_their_laws_in_every_message) {
     EXPECT_GT(legs_traded, 5'000U) << "the flows reach the rules";
 }
 
-std::string first_broken(defect mistake) {
+std::string first_broken_of_strategies(defect mistake) {
     return first_broken_law<strategy_laws>(flow_seeds(has_strategies), mistake, 100);
 }
 
 TEST(strategies_prop, a_market_with_a_mistake_in_it_breaks_the_law_that_the_mistake_is_about) {
     using enum defect;
-    EXPECT_EQ(first_broken(none), "");
-    EXPECT_EQ(first_broken(legs_forget_their_ratio), "a leg's ratio");
-    EXPECT_EQ(first_broken(legs_are_all_bought), "the buyer of the strategy has the definition's side in each leg");
-    EXPECT_EQ(first_broken(legs_cost_their_references), "the prices of the legs add up to the price of the strategy");
-    EXPECT_EQ(first_broken(strategies_are_owned), "open interest is the sum of the long positions");
-    EXPECT_EQ(first_broken(leg_volume_is_forgotten), "volume counts each lot that traded once");
-    EXPECT_EQ(first_broken(legs_are_bought_from_nobody), "open interest is the sum of the long positions");
+    EXPECT_EQ(first_broken_of_strategies(none), "");
+    EXPECT_EQ(first_broken_of_strategies(legs_forget_their_ratio), "a leg's ratio");
+    EXPECT_EQ(first_broken_of_strategies(legs_are_all_bought),
+              "the buyer of the strategy has the definition's side in each leg");
+    EXPECT_EQ(first_broken_of_strategies(legs_cost_their_references),
+              "the prices of the legs add up to the price of the strategy");
+    EXPECT_EQ(first_broken_of_strategies(strategies_are_owned), "open interest is the sum of the long positions");
+    EXPECT_EQ(first_broken_of_strategies(leg_volume_is_forgotten), "volume counts each lot that traded once");
+    EXPECT_EQ(first_broken_of_strategies(legs_are_bought_from_nobody),
+              "open interest is the sum of the long positions");
 }
 
 }  // namespace

@@ -322,8 +322,8 @@ TEST(order_entry_logon, N5_turns_out_the_oldest_stranger_for_a_newcomer_and_keep
 
 /// Clients that connect while the venue's loop stands still, so that all of them wait to be accepted at the same time.
 /// They have a loop of their own, and read only what has arrived.
-struct crowd {
-    crowd(test_venue* v, int count) {
+struct logged_on_crowd {
+    logged_on_crowd(test_venue* v, int count) {
         for (int i = 0; i < count; ++i) {
             auto stream = io::block_on(context, io::tcp_stream::connect(context, v->endpoint));
             EXPECT_TRUE(stream);
@@ -341,7 +341,7 @@ TEST(order_entry_logon, keeps_to_its_limits_when_many_arrive_in_the_same_moment)
     options.strangers_reserved = 0;
     test_venue venue(options);
     venue.run([](test_venue* v) -> io::task<> {
-        const auto all = std::make_unique<crowd>(v, 40);  // over-aligned: not for a coroutine frame
+        const auto all = std::make_unique<logged_on_crowd>(v, 40);  // over-aligned: not for a coroutine frame
         CORRO_REQUIRE(co_await v->until([](const test_venue& t) {
             return t.statistics().connections_accepted == 40 && t.statistics().connections_now == 4;
         }));
@@ -379,7 +379,7 @@ TEST(order_entry_logon, N5_one_address_has_no_more_strangers_than_its_part) {
 TEST(order_entry_logon, says_goodbye_to_those_who_were_accepted_just_before_the_venue_closed) {
     test_venue venue;
     venue.run([](test_venue* v) -> io::task<> {
-        const auto all = std::make_unique<crowd>(v, 20);  // over-aligned: not for a coroutine frame
+        const auto all = std::make_unique<logged_on_crowd>(v, 20);  // over-aligned: not for a coroutine frame
         while (v->statistics().connections_accepted == 0) co_await io::yield();
         v->gateway.close();
         CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().connections_now == 0; }));

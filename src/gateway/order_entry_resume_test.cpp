@@ -201,17 +201,17 @@ TEST_P(order_entry_resume, new_answers_wait_for_the_old_ones) {
 }
 
 /// 13 MB, more than the buffers on the way can take.
-constexpr std::uint64_t answers = 150'000;
+constexpr std::uint64_t answers_sent = 150'000;
 
 TEST(order_entry_resend, a_client_that_reads_more_slowly_than_the_venue_forgets_is_cut_off_with_a_reason) {
     answer_log_options kept;
-    kept.session_answers_max = kept.answers_max = answers;
+    kept.session_answers_max = kept.answers_max = answers_sent;
     test_venue venue(gateway_options(), 1024, kept);
     venue.run([](test_venue* v) -> io::task<> {
         domain::event said;
         said.instrument = domain::instrument_id{1};
         said.order.session = domain::session_id{1};
-        for (std::uint64_t i = 0; i < answers; ++i) v->answers.append(said);
+        for (std::uint64_t i = 0; i < answers_sent; ++i) v->answers.append(said);
         const client_pointer c = co_await v->connect();
         CORRO_REQUIRE(c != nullptr);
         CORRO_REQUIRE(co_await c->send_hello(from_answer(1, 1)));
@@ -221,8 +221,9 @@ TEST(order_entry_resend, a_client_that_reads_more_slowly_than_the_venue_forgets_
             before = v->statistics().answers_resent;
             CORRO_REQUIRE(!co_await io::sleep_for(50ms));
         }
-        EXPECT_LT(before, answers);
-        for (std::uint64_t i = 0; i < answers; ++i) v->answers.append(said);  // and all that it asked for is forgotten
+        EXPECT_LT(before, answers_sent);
+        for (std::uint64_t i = 0; i < answers_sent; ++i)
+            v->answers.append(said);  // and all that it asked for is forgotten
         EXPECT_TRUE(co_await c->is_logged_out(wire::logout_reason::resend_unavailable));
         EXPECT_EQ(v->statistics().slow_cut, 1U);
     });

@@ -40,7 +40,7 @@ domain::command query(std::uint64_t client_order, std::uint8_t flags = 0) {
     return c;
 }
 
-domain::command cancel_all(std::uint32_t account = 0) {
+domain::command cancel_account(std::uint32_t account = 0) {
     domain::command c;
     c.kind = command_kind::cancel_orders;
     c.cancel_orders().other_account = domain::account_id{account};
@@ -121,7 +121,7 @@ TEST_P(order_entry_rights, a_drop_copy_resumes_like_any_other_session_and_enters
         const client_pointer copy = co_await v->log_on(who);
         CORRO_REQUIRE(copy != nullptr);
         EXPECT_EQ(co_await hear(copy.get(), 2), "order_entered 2 at 90; order_entered 3 at 90");
-        const std::vector<domain::command> attempts{order(side::buy, 90, 1, 1), cancel(1), cancel_all(), query(1)};
+        const std::vector<domain::command> attempts{order(side::buy, 90, 1, 1), cancel(1), cancel_account(), query(1)};
         for (const domain::command& attempt : attempts) {
             copy->queue_request(attempt);
             CORRO_REQUIRE(co_await copy->flush());
@@ -147,11 +147,11 @@ TEST_P(order_entry_rights, an_operator_cancels_for_anybody_and_both_are_told) {
         CORRO_REQUIRE(one != nullptr && control != nullptr);
         CORRO_REQUIRE(co_await is_done(one.get(), order(side::buy, 99, 5, 1)));
         CORRO_REQUIRE(co_await is_done(one.get(), order(side::buy, 98, 6, 2)));
-        EXPECT_EQ(co_await ask(control.get(), cancel_all(1)), "order_cancelled 5 at 99; order_cancelled 6 at 98");
+        EXPECT_EQ(co_await ask(control.get(), cancel_account(1)), "order_cancelled 5 at 99; order_cancelled 6 at 98");
         EXPECT_EQ(co_await hear(one.get(), 2), "order_cancelled 5 at 99; order_cancelled 6 at 98");
         EXPECT_EQ(v->open_orders_count(), 0U);
-        EXPECT_EQ(co_await ask(control.get(), cancel_all(1)), "order_rejected, nothing_to_cancel");
-        EXPECT_EQ(co_await ask(control.get(), cancel_all(99)), "order_rejected, not_authorised");
+        EXPECT_EQ(co_await ask(control.get(), cancel_account(1)), "order_rejected, nothing_to_cancel");
+        EXPECT_EQ(co_await ask(control.get(), cancel_account(99)), "order_rejected, not_authorised");
     });
 }
 
@@ -173,8 +173,8 @@ std::vector<domain::command> attempts_on(domain::order_id id) {
         c.named_request() = 1;
         all.push_back(c);
     }
-    all.push_back(cancel_all());
-    all.push_back(cancel_all(1));
+    all.push_back(cancel_account());
+    all.push_back(cancel_account(1));
     domain::command limits;
     limits.kind = command_kind::set_limits;
     limits.set_limits().other_account = domain::account_id{1};

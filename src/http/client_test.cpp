@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-io::task<> reflect(exchange* on) {
+io::task<> reflect_with_trailer(exchange* on) {
     if (on->request().path == "/refused") {
         on->respond(403, "text/plain", "no");
         co_return;
@@ -30,7 +30,7 @@ io::task<> reflect(exchange* on) {
 using http_client = with_server;
 
 TEST_P(http_client, sends_and_receives_bodies_of_every_kind) {
-    serve(reflect, [](io::context* on, server*, io::endpoint at) -> io::task<> {
+    serve(reflect_with_trailer, [](io::context* on, server*, io::endpoint at) -> io::task<> {
         client asking(io::any_stream(co_await connect_to(on, at)), "venue");
         for (int round = 0; round < 3; ++round) {
             std::error_code error = co_await asking.send(method::get, "/x");
@@ -71,7 +71,7 @@ TEST_P(http_client, sends_and_receives_bodies_of_every_kind) {
 }
 
 TEST_P(http_client, pipelines_and_skips_bodies_that_nobody_reads) {
-    serve(reflect, [](io::context* on, server*, io::endpoint at) -> io::task<> {
+    serve(reflect_with_trailer, [](io::context* on, server*, io::endpoint at) -> io::task<> {
         client asking(io::any_stream(co_await connect_to(on, at)), "venue");
         for (int i = 0; i < 100; ++i) {
             const std::string target = "/" + std::to_string(i);
@@ -91,7 +91,7 @@ TEST_P(http_client, pipelines_and_skips_bodies_that_nobody_reads) {
 }
 
 TEST_P(http_client, waits_for_the_servers_word_before_a_large_body) {
-    serve(reflect, [](io::context* on, server*, io::endpoint at) -> io::task<> {
+    serve(reflect_with_trailer, [](io::context* on, server*, io::endpoint at) -> io::task<> {
         client asking(io::any_stream(co_await connect_to(on, at)), "venue");
         const field expect("Expect", "100-continue");
         std::error_code error = co_await asking.begin(method::put, "/wanted", std::span(&expect, 1), 4);

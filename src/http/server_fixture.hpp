@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/test_bytes.hpp"
 #include "http/server.hpp"
 #include "io/loop/timer.hpp"
 #include "io/net/tcp.hpp"
@@ -21,9 +22,7 @@
 
 namespace corro::http {
 
-inline std::span<const std::byte> bytes_of(std::string_view text) {
-    return std::as_bytes(std::span(text.data(), text.size()));
-}
+using base::bytes_of;
 
 /// Reads until the end of the stream.
 inline io::task<std::string> read_to_end(io::tcp_stream* from) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_bytes.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/with_timeout.hpp"
 #include "io/testing/backend_tests.hpp"
@@ -22,14 +23,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct outcome {
+struct handshake_outcome {
     std::error_code error;
     std::size_t read = 0;
     bool complete = false;
 };
 /// How a handshake goes on when the proxy sends `answer`, in parts of at most `step` bytes.
-outcome run(std::string_view answer, std::size_t step = 1'000'000, const tunnel_options& options = {}) {
-    outcome seen;
+handshake_outcome run(std::string_view answer, std::size_t step = 1'000'000, const tunnel_options& options = {}) {
+    handshake_outcome seen;
     auto begun = tunnel_handshake::begin("venue.example", 443, options);
     EXPECT_TRUE(begun);
     while (!seen.error) {
@@ -88,12 +89,12 @@ TEST(tunnel_handshake, takes_the_answer_and_no_byte_more_however_it_is_cut) {
           "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
           "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n"}) {
         for (std::size_t step = 1; step < 20; ++step) {
-            const outcome seen = run(answer + "\r\n\r\nhello", step);
+            const handshake_outcome seen = run(answer + "\r\n\r\nhello", step);
             EXPECT_TRUE(seen.complete) << answer << seen.error.message();
             EXPECT_EQ(seen.read, answer.size()) << answer << step;
         }
         for (std::size_t cut = 0; cut < answer.size(); ++cut) {
-            const outcome seen = run(std::string_view(answer).substr(0, cut));
+            const handshake_outcome seen = run(std::string_view(answer).substr(0, cut));
             EXPECT_FALSE(seen.complete || seen.error) << answer << cut;
         }
     }
@@ -115,7 +116,7 @@ TEST(tunnel_handshake, a_refusal_is_its_status) {
 
 TEST(tunnel_handshake, refuses_what_is_not_http_and_what_is_too_long) {
     const auto error_of = [](const std::string& answer, const tunnel_options& options = {}) {
-        const outcome seen = run(answer, 1'000'000, options);
+        const handshake_outcome seen = run(answer, 1'000'000, options);
         EXPECT_FALSE(seen.complete);
         EXPECT_EQ(run(answer, 1, options).error, seen.error);
         return seen.error;
@@ -146,7 +147,7 @@ struct small_proxy {
 io::task<> answer(io::tcp_stream* to, const small_proxy* as, std::string text) {
     const std::size_t step = as->stutters ? 1 : text.size();
     for (std::size_t at = 0; at < text.size(); at += step) {
-        co_await to->write_all(io::as_bytes_of(std::string_view(text).substr(at, step)));
+        co_await to->write_all(base::bytes_of(std::string_view(text).substr(at, step)));
         if (as->stutters) co_await io::sleep_for(100us);
     }
 }
@@ -250,7 +251,7 @@ TEST_P(tunnel, a_proxy_that_closes_or_says_nothing_ends_the_attempt) {
         EXPECT_EQ(nothing, errc::no_response);
 
         io::tcp_pair cut = co_await io::make_tcp_pair(on);
-        co_await cut.server.write_all(io::as_bytes_of("HTTP/1.1 200 OK\r\n"));
+        co_await cut.server.write_all(base::bytes_of("HTTP/1.1 200 OK\r\n"));
         EXPECT_FALSE(cut.server.shutdown_send());
         const std::error_code incomplete = co_await open_tunnel(cut.client, "venue.example", 443);
         EXPECT_EQ(incomplete, errc::incomplete_message);

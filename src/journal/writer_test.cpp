@@ -16,7 +16,7 @@
 namespace corro::journal {
 namespace {
 
-constexpr durability modes[] = {durability::none, durability::async, durability::group, durability::each};
+constexpr durability written_modes[] = {durability::none, durability::async, durability::group, durability::each};
 
 class journals : public io::on_backend {
  protected:
@@ -25,7 +25,7 @@ class journals : public io::on_backend {
 };
 
 TEST_P(journals, what_is_appended_is_read_again_in_every_mode) {
-    for (const durability mode : modes) {
+    for (const durability mode : written_modes) {
         const std::string path = folder.path() + "/" + std::string(name_of(mode));
         // A sync for each command is slow.
         const std::uint64_t count = mode == durability::each ? 250 : 2'000;

@@ -10,17 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_bytes.hpp"
 #include "base/test_seed.hpp"
 
 namespace corro::websocket {
 namespace {
 
-std::span<const std::byte> bytes_of(std::string_view text) {
-    return std::as_bytes(std::span(text.data(), text.size()));
-}
-std::string text_of(std::span<const std::byte> bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+using base::bytes_of;
+using base::text_of;
 
 /// A client's frame.
 std::string frame(unsigned first_byte, std::string_view payload, bool masked = true) {

@@ -7,20 +7,19 @@
 #include <string>
 #include <vector>
 
+#include "base/test_bytes.hpp"
 #include "wire/errors.hpp"
 
 namespace corro::wire::soup_bin_tcp {
 namespace {
+
+using base::text_of;
 
 /// The bytes of `text`; "\0" inside a literal needs the size that std::string carries.
 std::vector<std::byte> bytes_of(const std::string& text) {
     std::vector<std::byte> out;
     for (const char c : text) out.push_back(static_cast<std::byte>(c));
     return out;
-}
-
-std::string text_of(std::span<const std::byte> bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 using namespace std::string_literals;

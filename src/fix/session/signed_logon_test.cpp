@@ -7,20 +7,19 @@
 #include <string_view>
 #include <vector>
 
+#include "base/test_bytes.hpp"
 #include "fix/codec/test_messages.hpp"
 
 namespace corro::fix {
 namespace {
 
+using base::bytes_of;
+
 using namespace std::chrono_literals;
 
 constexpr std::int64_t millisecond = 1'000'000;
-constexpr std::int64_t second = 1'000 * millisecond;
-constexpr std::int64_t noon = 1'795'435'200 * second;
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-    return std::as_bytes(std::span(text.data(), text.size()));
-}
+constexpr std::int64_t whole_second = 1'000 * millisecond;
+constexpr std::int64_t noon = 1'795'435'200 * whole_second;
 
 /// A Logon with these fields, and its index.
 struct logon {
@@ -107,7 +106,7 @@ class fix_seen_logons : public ::testing::Test {
         options.remembered_of_one_max = 3;
         return options;
     }
-    seen_logons seen{small(), noon - 60 * second};
+    seen_logons seen{small(), noon - 60 * whole_second};
 };
 
 using enum signed_logon_verdict;
@@ -116,24 +115,24 @@ TEST_F(fix_seen_logons, accept_a_logon_once) {
     EXPECT_EQ(seen.take(made_at(noon), 1, noon), accepted);
     EXPECT_EQ(seen.take(made_at(noon), 1, noon), replayed);
     EXPECT_EQ(seen.take(made_at(noon, 1), 1, noon), accepted) << "of the same time, with another nonce";
-    EXPECT_EQ(seen.take(made_at(noon), 1, noon + 5 * second), replayed) << "as long as its time is accepted";
-    EXPECT_EQ(seen.take(made_at(noon), 1, noon + 5 * second + 1), out_of_time);
+    EXPECT_EQ(seen.take(made_at(noon), 1, noon + 5 * whole_second), replayed) << "as long as its time is accepted";
+    EXPECT_EQ(seen.take(made_at(noon), 1, noon + 5 * whole_second + 1), out_of_time);
 }
 
 TEST_F(fix_seen_logons, accept_times_near_the_clock_only) {
-    EXPECT_EQ(seen.take(made_at(noon - 5 * second), 1, noon), accepted);
-    EXPECT_EQ(seen.take(made_at(noon - 5 * second - millisecond), 1, noon), out_of_time);
-    EXPECT_EQ(seen.take(made_at(noon + second), 1, noon), accepted);
-    EXPECT_EQ(seen.take(made_at(noon + second + millisecond), 1, noon), out_of_time);
+    EXPECT_EQ(seen.take(made_at(noon - 5 * whole_second), 1, noon), accepted);
+    EXPECT_EQ(seen.take(made_at(noon - 5 * whole_second - millisecond), 1, noon), out_of_time);
+    EXPECT_EQ(seen.take(made_at(noon + whole_second), 1, noon), accepted);
+    EXPECT_EQ(seen.take(made_at(noon + whole_second + millisecond), 1, noon), out_of_time);
     // At the end of its time, which began before it was signed.
-    EXPECT_EQ(seen.take(made_at(noon + second), 1, noon + 6 * second), replayed);
+    EXPECT_EQ(seen.take(made_at(noon + whole_second), 1, noon + 6 * whole_second), replayed);
 }
 
 TEST_F(fix_seen_logons, accept_nothing_that_a_process_before_may_have_accepted) {
     seen_logons after(small(), noon);
     EXPECT_EQ(after.take(made_at(noon - millisecond), 1, noon), out_of_time);
-    EXPECT_EQ(after.take(made_at(noon + second), 1, noon), out_of_time);
-    EXPECT_EQ(after.take(made_at(noon + second + millisecond), 1, noon + 2 * second), accepted);
+    EXPECT_EQ(after.take(made_at(noon + whole_second), 1, noon), out_of_time);
+    EXPECT_EQ(after.take(made_at(noon + whole_second + millisecond), 1, noon + 2 * whole_second), accepted);
 }
 
 TEST_F(fix_seen_logons, are_bounded_for_one_owner_and_for_all) {
@@ -143,7 +142,7 @@ TEST_F(fix_seen_logons, are_bounded_for_one_owner_and_for_all) {
     EXPECT_EQ(seen.take(made_at(noon, 20), 3, noon), too_many);
     EXPECT_EQ(seen.remembered_count(), 5U);
     EXPECT_EQ(seen.take(made_at(noon, 1), 1, noon), replayed) << "none is forgotten for another";
-    EXPECT_EQ(seen.take(made_at(noon + 7 * second), 1, noon + 7 * second), accepted);
+    EXPECT_EQ(seen.take(made_at(noon + 7 * whole_second), 1, noon + 7 * whole_second), accepted);
     EXPECT_EQ(seen.remembered_count(), 1U) << "the others were out of time";
 }
 

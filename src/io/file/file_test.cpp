@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_bytes.hpp"
 #include "io/file/detail/file_pool.hpp"
 #include "io/loop/timer.hpp"
 #include "io/loop/yield.hpp"
@@ -25,14 +26,10 @@
 namespace corro::io {
 namespace {
 
-using namespace std::chrono_literals;
+using base::bytes_of;
+using base::text_of;
 
-std::span<const std::byte> bytes_of(std::string_view text) {
-    return std::as_bytes(std::span(text.data(), text.size()));
-}
-std::string text_of(std::span<const std::byte> bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+using namespace std::chrono_literals;
 
 /// Makes the `which`-th call of a kind fail, and counts the calls.
 class nth_call_breaks final : public file_faults {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_bytes.hpp"
 #include "io/loop/timer.hpp"
 #include "io/loop/yield.hpp"
 #include "io/net/udp.hpp"
@@ -18,14 +19,10 @@
 namespace corro::io {
 namespace {
 
-using namespace std::chrono_literals;
+using base::bytes_of;
+using base::text_of;
 
-std::span<const std::byte> bytes_of(std::string_view text) {
-    return std::as_bytes(std::span(text.data(), text.size()));
-}
-std::string text_of(std::span<const std::byte> bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+using namespace std::chrono_literals;
 
 class udp : public on_backend {};
 class unix_datagrams : public on_backend {};

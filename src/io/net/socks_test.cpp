@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_bytes.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/with_timeout.hpp"
 #include "io/testing/backend_tests.hpp"
@@ -19,6 +20,8 @@
 namespace corro::io {
 namespace {
 
+using base::text_of;
+
 using namespace std::chrono_literals;
 using namespace std::string_literals;
 
@@ -26,10 +29,6 @@ socks_options with_login(std::string name = "trader", std::string password = "se
     socks_options options;
     options.login = socks_login(std::move(name), std::move(password));
     return options;
-}
-
-std::string text_of(std::span<const std::byte> bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 /// How a handshake goes on when the proxy sends `answers`, in parts of at most `step` bytes.
@@ -165,7 +164,7 @@ struct small_proxy {
 task<> answer(tcp_stream* to, small_proxy* as, std::string text) {
     const std::size_t step = as->stutters ? 1 : text.size();
     for (std::size_t at = 0; at < text.size(); at += step) {
-        co_await to->write_all(as_bytes_of(std::string_view(text).substr(at, step)));
+        co_await to->write_all(bytes_of(std::string_view(text).substr(at, step)));
         if (as->stutters) co_await sleep_for(1ms);
     }
 }
@@ -293,7 +292,7 @@ TEST_P(socks, a_proxy_that_closes_or_says_nothing_ends_the_attempt) {
         if (late) co_return;
         EXPECT_EQ(late.error(), condition::timed_out);
         tcp_pair other = co_await make_tcp_pair(on);
-        co_await other.server.write_all(as_bytes_of("\5"));
+        co_await other.server.write_all(bytes_of("\5"));
         EXPECT_FALSE(other.server.shutdown_send());
         const std::error_code ended = co_await socks_connect(other.client, "venue.example", 1);
         EXPECT_EQ(ended, condition::end_of_stream);

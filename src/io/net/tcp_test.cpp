@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_bytes.hpp"
 #include "io/loop/timer.hpp"
 #include "io/loop/yield.hpp"
 #include "io/sync/event.hpp"
@@ -25,14 +26,10 @@
 namespace corro::io {
 namespace {
 
-using namespace std::chrono_literals;
+using base::bytes_of;
+using base::text_of;
 
-std::span<const std::byte> bytes_of(std::string_view text) {
-    return std::as_bytes(std::span(text.data(), text.size()));
-}
-std::string text_of(std::span<const std::byte> bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+using namespace std::chrono_literals;
 
 struct stream_pair {
     stream_pair() noexcept {}  // NOLINT: g++ 12 mistreats aggregates inside co_await expressions

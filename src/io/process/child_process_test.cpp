@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "base/test_bytes.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/when_all.hpp"
 #include "io/task/with_timeout.hpp"
@@ -20,11 +21,9 @@
 namespace corro::io {
 namespace {
 
-using namespace std::chrono_literals;
+using base::bytes_of;
 
-std::span<const std::byte> bytes_of(std::string_view text) {
-    return std::as_bytes(std::span(text.data(), text.size()));
-}
+using namespace std::chrono_literals;
 
 task<std::string> read_all(unix_stream* from) {
     std::string text;

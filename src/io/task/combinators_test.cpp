@@ -29,9 +29,6 @@ task<int> later(int value, int yields) {
 task<std::string> text(std::string value) {
     co_return value;
 }
-task<> nothing() {
-    co_return;
-}
 task<int> fails_later(int yields) {
     for (int i = 0; i < yields; ++i) co_await yield();
     throw std::runtime_error("child " + std::to_string(yields));

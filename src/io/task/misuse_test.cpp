@@ -27,9 +27,6 @@ class misuse_deathtest : public on_backend {
     }
 };
 
-task<> nothing() {
-    co_return;
-}
 std::vector<task<>> one_empty_task() {
     std::vector<task<>> tasks;
     tasks.emplace_back();

@@ -28,9 +28,6 @@ task<> note_stop(std::shared_ptr<std::error_code> end) {
 task<> wait_an_hour(std::shared_ptr<std::error_code> end) {
     *end = co_await sleep_for(1h);
 }
-task<> nothing() {
-    co_return;
-}
 
 /// Runs the context and returns the text of the failure, or an empty text.
 std::string run(context& on) {

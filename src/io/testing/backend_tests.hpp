@@ -14,6 +14,7 @@
 #include "io/loop/machine.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
+#include "io/task/task.hpp"
 
 namespace corro::io {
 
@@ -52,6 +53,11 @@ class on_backend : public testing::TestWithParam<platform*> {
 
     context ctx{context_options(*GetParam())};
 };
+
+/// A task that ends at once.
+inline task<> nothing() {
+    co_return;
+}
 
 }  // namespace corro::io
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/test_bytes.hpp"
 #include "io/net/stream.hpp"
 #include "io/net/tcp.hpp"
 #include "io/task/when_all.hpp"
@@ -17,15 +18,13 @@
 
 namespace corro::io {
 
-inline std::span<const std::byte> as_bytes_of(std::string_view text) {
-    return std::as_bytes(std::span(text.data(), text.size()));
-}
+using base::bytes_of;
 
 /// Greets one peer, then returns what it sends, until it ends.
 inline task<> greet_and_echo(tcp_acceptor* at) {
     auto peer = co_await at->accept();
     CORRO_REQUIRE(peer.has_value());
-    co_await peer->write_all(as_bytes_of("hello "));
+    co_await peer->write_all(bytes_of("hello "));
     std::array<std::byte, 256> room{};
     for (;;) {
         const io_result got = co_await peer->read_some(room);
@@ -52,7 +51,7 @@ inline task<> relay(tcp_stream* one, tcp_stream* other) {
 template <stream Stream>
 task<std::string> converse(Stream* on) {
     const std::string_view text = "through the proxy";
-    const io_result put = co_await write_all(*on, as_bytes_of(text));
+    const io_result put = co_await write_all(*on, bytes_of(text));
     if (!put) co_return put.error.message();
     std::string all(text.size() + 6, ' ');
     const io_result got = co_await read_exact(*on, std::as_writable_bytes(std::span(all)));

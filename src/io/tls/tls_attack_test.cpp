@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/test_bytes.hpp"
 #include "base/test_seed.hpp"
 #include "io/loop/timer.hpp"
 #include "io/sync/event.hpp"
@@ -19,11 +20,9 @@
 namespace corro::io {
 namespace {
 
-using namespace std::chrono_literals;
+using base::bytes_of;
 
-std::span<const std::byte> bytes_of(std::string_view text) {
-    return std::as_bytes(std::span(text.data(), text.size()));
-}
+using namespace std::chrono_literals;
 
 /// OpenSSL as a client without any of our settings, over a plain stream.
 class raw_client {

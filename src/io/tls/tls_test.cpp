@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../../../examples/self_signed.hpp"
+#include "base/test_bytes.hpp"
 #include "io/loop/timer.hpp"
 #include "io/net/stream.hpp"
 #include "io/net/tcp.hpp"
@@ -18,16 +19,12 @@
 namespace corro::io {
 namespace {
 
+using base::bytes_of;
+using base::text_of;
+
 using namespace std::chrono_literals;
 
 static_assert(stream<tls_stream<tcp_stream>> && stream<tls_stream<any_stream>>);
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-    return std::as_bytes(std::span(text.data(), text.size()));
-}
-std::string text_of(std::span<const std::byte> bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 class tls : public on_backend {
  protected:
