@@ -23,6 +23,9 @@ oracle::oracle(oracle_options options, std::uint64_t run_seed, std::string_view 
     CORRO_ASSERT(squares < 1.001, "the loadings leave no variance below 0");
     if (!factors_.empty()) own_loading_ = sqrt_of(std::max(1 - squares, 0.0));
     grid_.push_back(value_);
+    if (options_.path.empty()) return;
+    shock_sums_.push_back(0);
+    for (const auto& [at_ns, ticks] : options_.shocks) shock_sums_.push_back(shock_sums_.back() + ticks);
 }
 
 double oracle::draw() {
@@ -57,17 +60,23 @@ void oracle::step() {
     grid_.push_back(value_);
 }
 
+std::size_t oracle::count_until(const value_path& entries, std::int64_t time_ns) {
+    const auto later = std::ranges::upper_bound(entries, time_ns, {}, [this](const auto& each) {
+        ++entries_read_;
+        return each.first;
+    });
+    return static_cast<std::size_t>(later - entries.begin());
+}
+
+double oracle::given_at(std::int64_t time_ns) {
+    const std::size_t begun = count_until(options_.path, time_ns);
+    entries_read_ += 2;
+    return options_.path[begun == 0 ? 0 : begun - 1].second + shock_sums_[count_until(options_.shocks, time_ns)];
+}
+
 double oracle::at(std::int64_t time_ns) {
     time_ns = std::max<std::int64_t>(time_ns, 0);
-    if (!options_.path.empty()) {
-        const auto after =
-            std::ranges::upper_bound(options_.path, time_ns, {}, &std::pair<std::int64_t, double>::first);
-        double value = after == options_.path.begin() ? after->second : std::prev(after)->second;
-        for (const auto& [at_ns, ticks] : options_.shocks) {
-            if (at_ns <= time_ns) value += ticks;
-        }
-        return value;
-    }
+    if (!options_.path.empty()) return given_at(time_ns);
     const auto index = static_cast<std::size_t>(time_ns / options_.step_ns);
     while (grid_.size() <= index) step();
     return grid_[index];

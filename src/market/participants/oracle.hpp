@@ -20,7 +20,8 @@
 // other paths there are.
 //
 // Units: ticks, nanoseconds. Volatility in ticks per square root of a second.
-// Cost:  a few nanoseconds for each step of the grid, once.
+// Cost:  a few nanoseconds for each step of the grid, once. With a given path, a look is a binary search in the
+//        path and one in the shocks.
 // Source: Ornstein and Uhlenbeck, "On the Theory of the Brownian Motion", Physical Review 36 (1930); as the fundamental
 //         of a simulated market: Byrd, Hybinette and Balch, "ABIDES: Towards High-Fidelity Multi-Agent Market
 //         Simulation" (2020). Heston, "A Closed-Form Solution for Options with Stochastic Volatility", Review of
@@ -71,6 +72,8 @@ class oracle {
     /// Ticks, at a time of the market. Times may go back and forth.
     [[nodiscard]] double at(std::int64_t time_ns);
     [[nodiscard]] const oracle_options& options() const noexcept { return options_; }
+    /// Entries of the path and of the shocks that all looks together have read; 0 for a process.
+    [[nodiscard]] std::uint64_t entries_read() const noexcept { return entries_read_; }
 
  private:
     struct factor {
@@ -80,6 +83,9 @@ class oracle {
 
     void step();
     double draw();
+    [[nodiscard]] double given_at(std::int64_t time_ns);
+    /// The number of entries up to a time, inclusive.
+    [[nodiscard]] std::size_t count_until(const value_path& entries, std::int64_t time_ns);
 
     oracle_options options_;
     random_stream random_;
@@ -92,6 +98,8 @@ class oracle {
     double variance_ = 1;
     std::size_t next_shock_ = 0;
     std::vector<double> grid_;
+    std::vector<double> shock_sums_;  // with a given path: the sum of the first n shocks
+    std::uint64_t entries_read_ = 0;
 };
 
 }  // namespace corro::market

@@ -110,6 +110,29 @@ TEST(oracle, adds_shocks_that_stay_and_follows_a_given_path) {
     EXPECT_EQ(given.at(90 * s), 47);
 }
 
+TEST(oracle, a_look_at_a_given_path_reads_a_few_entries_however_many_there_are) {
+    // Twice as many entries add one reading to each of the two searches.
+    const auto readings_of = [](std::int64_t count) {
+        oracle_options how;
+        for (std::int64_t i = 0; i < count; ++i) {
+            how.path.emplace_back(i * s, static_cast<double>(i));
+            how.shocks.emplace_back(i * s, 0.5);
+        }
+        oracle one(how, 1, "x");
+        constexpr std::int64_t looks = 100;
+        for (std::int64_t i = 0; i < looks; ++i) {
+            const std::int64_t second = count * i / looks;
+            EXPECT_EQ(one.at(second * s), static_cast<double>(second) + 0.5 * static_cast<double>(second + 1));
+        }
+        return static_cast<double>(one.entries_read()) / static_cast<double>(looks);
+    };
+    const double few = readings_of(1'000);
+    const double many = readings_of(32'000);  // 2^5 times as many
+    EXPECT_GT(few, 2) << "the readings are counted";
+    EXPECT_NEAR(many - few, 2 * 5, 1);
+    EXPECT_LT(many, 40);
+}
+
 /// The normal draws of a path: without reversion, each change is the volatility times one.
 std::vector<double> draws_of(const oracle_options& how, std::uint64_t seed, std::string_view name, int count) {
     oracle path(how, seed, name);
