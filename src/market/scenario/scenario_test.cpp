@@ -342,6 +342,15 @@ TEST(scenario, names_the_line_and_the_key_of_every_error) {
          ":21: fundamental.path: expected a .csv file beside the scenario"},
         {"start_ticks = 10_000\nvolatility_ticks = 0.5", "path = \"agents.csv\"",
          ":21: fundamental.path: is a file that each run writes beside its copy of the scenario"},
+        {"start_ticks = 10_000\nvolatility_ticks = 0.5", "path = \".//agents.csv\"",
+         ":21: fundamental.path: is a file that each run writes beside its copy of the scenario"},
+        {"start_ticks = 10_000\nvolatility_ticks = 0.5", "path = \"journal/x.csv\"",
+         ":21: fundamental.path: is in the folder \"journal\", where each run keeps its journal; move the file to "
+         "another folder, such as values/"},
+        {"start_ticks = 10_000\nvolatility_ticks = 0.5", "path = \"./journal//deep/x.csv\"",
+         ":21: fundamental.path: is in the folder \"journal\", where each run keeps its journal"},
+        {"start_ticks = 10_000\nvolatility_ticks = 0.5", "path = \"journal.csv\"",
+         ":21: fundamental.path: journal.csv cannot be read"},
         {"start_ticks = 10_000\nvolatility_ticks = 0.5", "path = 3",
          ":21: fundamental.path: expected a text in quotes"},
     };

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "domain/decimal.hpp"
@@ -60,18 +62,40 @@ constexpr std::array<std::string_view, 11> process_keys{"start_ticks",
                                                         "step",
                                                         "factors"};
 
+/// In the folder of a run, beside its copy of the file.
 constexpr std::array<std::string_view, 4> run_files{"agents.csv", "digests.csv", "private.csv", "recorded.csv"};
+constexpr std::string_view journal_folder = "journal/";
 
-value_path read_path(table_reader& r, const std::string& file, const scenario_files& from, scenario& into) {
-    const std::string name = r.text("path");
-    for (const std::string_view key : process_keys) {
-        if (r.has(key)) r.fail(key, "the values come from a file; remove this key, or remove path");
-    }
-    if (!name.ends_with(".csv") || name.starts_with('/') || name.find("..") != std::string::npos) {
+/// A path that does not leave the folder of the scenario, in its shortest form.
+std::string read_path_name(table_reader& r) {
+    const std::string written = r.text("path");
+    if (!written.ends_with(".csv") || written.starts_with('/') || written.find("..") != std::string::npos) {
         r.fail("path", "expected a .csv file beside the scenario: a path that does not begin with / and has no ..");
     }
-    if (std::ranges::find(run_files, name) != run_files.end()) {
+    std::string shortest;  // a//b and ./a/b are a/b
+    for (std::string_view left = written; !left.empty();) {
+        const std::size_t end = std::min(left.find('/'), left.size());
+        const std::string_view part = left.substr(0, end);
+        left.remove_prefix(std::min(end + 1, left.size()));
+        if (part.empty() || part == ".") continue;
+        if (!shortest.empty()) shortest += '/';
+        shortest += part;
+    }
+    if (std::ranges::find(run_files, shortest) != run_files.end()) {
         r.fail("path", "is a file that each run writes beside its copy of the scenario; expected another name");
+    }
+    if (shortest.starts_with(journal_folder)) {
+        r.fail("path",
+               "is in the folder \"journal\", where each run keeps its journal; move the file to another folder, such "
+               "as values/");
+    }
+    return shortest;
+}
+
+value_path read_path(table_reader& r, const std::string& file, const scenario_files& from, scenario& into) {
+    const std::string name = read_path_name(r);
+    for (const std::string_view key : process_keys) {
+        if (r.has(key)) r.fail(key, "the values come from a file; remove this key, or remove path");
     }
     const std::string found = recorded::replay::find_recording({name}, file, from.data_folder).front().string();
     std::optional<std::string> text = from.read_text(found);
