@@ -206,9 +206,26 @@ const domain::instrument& agent::rules(domain::instrument_id of) const noexcept 
     return market_->rules(of);
 }
 
+fee_ticks agent::fees(domain::instrument_id of) const noexcept {
+    const domain::instrument& i = rules(of);
+    const double tick = static_cast<double>(i.tick_size.value) * static_cast<double>(i.lot_size);
+    const fee& paid = market_->fees(of);
+    return {static_cast<double>(paid.maker) / tick, static_cast<double>(paid.taker) / tick};
+}
+
 domain::price_ticks agent::price_in(domain::instrument_id of, double ticks) const noexcept {
     const domain::instrument& i = rules(of);
     return std::clamp(domain::price_ticks{rounded(ticks)}, i.price_low, i.price_high);
+}
+
+domain::price_ticks agent::price_in(domain::instrument_id of, domain::side which, double ticks) {
+    const domain::price_ticks price = price_in(of, ticks);
+    const domain::instrument& i = rules(of);
+    if (i.dynamic_band == 0 || i.volatility_auction != 0) return price;
+    const book_view& seen = market_->public_of(*this, of).history.as_of(seen_ns_);
+    if (seen.last == domain::no_price || seen.phase != domain::trading_phase::continuous) return price;
+    return which == domain::side::buy ? std::min(price, domain::price_ticks{seen.last.value + i.dynamic_band})
+                                      : std::max(price, domain::price_ticks{seen.last.value - i.dynamic_band});
 }
 
 std::uint64_t agent::queue_ahead(request_number number) {

@@ -81,6 +81,14 @@ struct holding {
     std::int64_t fees = 0;  ///< paid, in billionths of the currency; negative: received
 };
 
+/// What a lot costs in one instrument, in its ticks; negative for a rebate.
+struct fee_ticks {
+    double maker = 0;
+    double taker = 0;
+    /// In an auction, where an agent cannot know which of both it will pay.
+    [[nodiscard]] double worse() const noexcept { return maker > taker ? maker : taker; }
+};
+
 /// What wakes an agent beside its deadline; bits.
 namespace news {
 inline constexpr std::uint8_t answers = 1;  ///< any private message
@@ -229,8 +237,13 @@ class agent {
     [[nodiscard]] accepted_orders accepts(domain::instrument_id of);
     /// The instrument's definition.
     [[nodiscard]] const domain::instrument& rules(domain::instrument_id of) const noexcept;
+    /// The venue's fees of the instrument. A lot is `lot_size` units, so one tick of it is `tick_size` x `lot_size`.
+    [[nodiscard]] fee_ticks fees(domain::instrument_id of) const noexcept;
     /// The nearest price that the instrument accepts.
     [[nodiscard]] domain::price_ticks price_in(domain::instrument_id of, double ticks) const noexcept;
+    /// The same for an order of a side, within the dynamic band of continuous trading around the last trade that the
+    /// agent's last look at any book has shown. Beyond a band that starts an auction, orders are accepted.
+    [[nodiscard]] domain::price_ticks price_in(domain::instrument_id of, domain::side which, double ticks);
     /// Lots ahead of an order that was entered with `tracked()`, as far as the feed has shown; 0 for other orders.
     [[nodiscard]] std::uint64_t queue_ahead(request_number order);
     /// Records a private number of the agent beside the run: a fair value, an intention.

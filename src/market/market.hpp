@@ -182,6 +182,7 @@ class market final : private facility::event_consumer {
     /// Fees that the venue has received, less rebates, in billionths of the currency.
     [[nodiscard]] std::int64_t fees_received() const noexcept { return fees_received_; }
     [[nodiscard]] const domain::instrument& rules(domain::instrument_id id) const noexcept;
+    [[nodiscard]] const fee& fees(domain::instrument_id id) const noexcept;
     /// What all see without delay; for observers and results.
     [[nodiscard]] const book_view& latest(domain::instrument_id of) const { return public_of(of).history.latest(); }
 

@@ -20,6 +20,10 @@ const domain::instrument& market::rules(domain::instrument_id id) const noexcept
     return options_.instruments[index_of(id)];
 }
 
+const fee& market::fees(domain::instrument_id id) const noexcept {
+    return options_.fees[index_of(id)];
+}
+
 std::int64_t market::fee_of(const domain::event& e) const noexcept {
     const fee& of = options_.fees[index_of_id_[e.instrument.value] - 1];
     const bool takes = (e.flags & domain::event_flag::aggressor) != 0;

@@ -43,7 +43,7 @@ behaviour noise(agent& me, noise_options how) {
             other != domain::no_price ? static_cast<double>(other.value) : book.reference(how.anchor_ticks);
         const double distance = how.gap_ticks + me.random().exponential(how.depth_ticks);
         if (me.accepts(how.in) == accepted_orders::none) continue;
-        me.enter(limit(which, me.price_in(how.in, from - sign_of(which) * distance), lots).on(how.in));
+        me.enter(limit(which, me.price_in(how.in, which, from - sign_of(which) * distance), lots).on(how.in));
     }
 }
 
@@ -53,6 +53,7 @@ behaviour zero_intelligence(agent& me, zero_intelligence_options how) {
     std::vector<double> values(2 * most);
     for (double& each : values) each = me.random().normal(0, how.value_deviation_ticks);
     std::ranges::sort(values, std::greater());
+    const fee_ticks fees = counted_fees(me, how.in, how.counts_fees);
     std::int64_t noted = 0;
     me.note("private_value", 0);
     for (;;) {
@@ -76,16 +77,23 @@ behaviour zero_intelligence(agent& me, zero_intelligence_options how) {
             how.fundamental != nullptr ? how.fundamental->at(me.now_ns()) : how.fundamental_ticks;
         const double value = fundamental + values[static_cast<std::size_t>(place)];
         const double surplus = me.random().uniform(how.surplus_least_ticks, how.surplus_most_ticks);
-        const domain::price_ticks other = me.book(how.in).best(domain::opposite(which));
-        double price = value - sign_of(which) * surplus;
+        const book_view& book = me.book(how.in);
+        const domain::price_ticks other = book.best(domain::opposite(which));
+        const bool collects = me.accepts(how.in) == accepted_orders::collecting;
+        double price = value - sign_of(which) * (surplus + (collects ? fees.worse() : fees.maker));
+        bool takes = false;
         if (other != domain::no_price) {
-            const double offered = sign_of(which) * (value - static_cast<double>(other.value));
-            if (offered >= how.take_share * surplus && offered > 0) price = static_cast<double>(other.value);
+            const double fee = collects ? fees.worse() : fees.taker;
+            const double offered = sign_of(which) * (value - static_cast<double>(other.value)) - fee;
+            takes = offered >= how.take_share * surplus && offered > 0;
+            if (takes) price = static_cast<double>(other.value);
         }
+        // A price that suits a resting order may be too dear for one that trades at once.
+        if (how.counts_fees && !takes && !collects) price = behind_other_side(book, which, price);
         // Rounded away from the value, so that no lot is traded at a loss.
         const double rounded_away = which == side::buy ? price - 0.5 : price + 0.5;
         if (me.accepts(how.in) == accepted_orders::none) continue;
-        me.enter(limit(which, me.price_in(how.in, rounded_away), domain::quantity_lots{1}).on(how.in));
+        me.enter(limit(which, me.price_in(how.in, which, rounded_away), domain::quantity_lots{1}).on(how.in));
     }
 }
 

@@ -21,15 +21,6 @@ domain::quantity_lots quoted(std::int64_t lots, std::int64_t position, side whic
     return domain::quantity_lots{static_cast<std::uint32_t>(std::clamp<std::int64_t>(room, 0, lots))};
 }
 
-/// The best price for a post-only quote that is wanted at `ticks`: one tick behind the best of the other side where it
-/// would trade, because the venue would reject it.
-double behind_other_side(const book_view& book, side which, double ticks) noexcept {
-    const domain::price_ticks other = book.best(domain::opposite(which));
-    if (other == domain::no_price) return ticks;
-    const auto best = static_cast<double>(other.value);
-    return which == side::buy ? std::min(ticks, best - 1) : std::max(ticks, best + 1);
-}
-
 /// The middle without the agent's own quotes is not known; with them alone it would not move. A maker takes the last
 /// trade into account when it is all that there is.
 double centre_of(const book_view& book, double anchor) noexcept {
@@ -44,6 +35,9 @@ behaviour ladder_maker(agent& me, ladder_options how) {
     if (!goes_on) co_return;
     std::vector<wanted_quote> quotes;
     std::int32_t trades_seen = 0;
+    // A rebate brings both sides to the centre at most: beyond it they would trade with each other.
+    const double half_spread_ticks =
+        std::max(how.half_spread_ticks + counted_fees(me, how.in, how.counts_fees).maker, 0.0);
     while (!me.is_stopping()) {
         const book_view& book = me.book(how.in);
         const std::int64_t position = me.position(how.in);
@@ -55,17 +49,17 @@ behaviour ladder_maker(agent& me, ladder_options how) {
         }
         quotes.clear();
         // The skew of a large position moves a side beyond the best of the other one: then all of the side stands back.
-        double first_bid = centre - how.half_spread_ticks;
-        double first_ask = centre + how.half_spread_ticks;
+        double first_bid = centre - half_spread_ticks;
+        double first_ask = centre + half_spread_ticks;
         if (me.accepts(how.in) == accepted_orders::all) {
             first_bid = behind_other_side(book, side::buy, first_bid);
             first_ask = behind_other_side(book, side::sell, first_ask);
         }
         for (std::uint32_t i = 0; i < how.levels; ++i) {
             const double distance = how.step_ticks * i;
-            quotes.push_back({side::buy, me.price_in(how.in, std::floor(first_bid - distance)),
+            quotes.push_back({side::buy, me.price_in(how.in, side::buy, std::floor(first_bid - distance)),
                               quoted(how.lots, position, side::buy, how.position_max)});
-            quotes.push_back({side::sell, me.price_in(how.in, std::ceil(first_ask + distance)),
+            quotes.push_back({side::sell, me.price_in(how.in, side::sell, std::ceil(first_ask + distance)),
                               quoted(how.lots, position, side::sell, how.position_max)});
         }
         keep_quotes(me, how.in, quotes);
@@ -95,24 +89,29 @@ quote_distances gueant_lehalle_fernandez_tapia(const optimal_maker_options& how,
 
 behaviour optimal_maker(agent& me, optimal_maker_options how) {
     const std::int64_t begin = me.now_ns();
+    const double fee = counted_fees(me, how.in, how.counts_fees).maker;
+    // At a distance d after the fee the quote stands at d + fee, where fills come at A exp(-k fee) exp(-k d).
+    if (fee != 0) how.intensity *= exp_of(-how.decay * fee);
     while (!me.is_stopping()) {
         const std::int64_t position = me.position(how.in);
         const double units = static_cast<double>(position) / static_cast<double>(how.lots);
         const double left = static_cast<double>(begin + how.horizon_ns - me.now_ns()) / 1e9;
         const quote_distances at = how.has_end ? avellaneda_stoikov(how, units, std::max(left, 0.0))
                                                : gueant_lehalle_fernandez_tapia(how, units);
+        // A rebate brings both quotes to one price at most.
+        const double added = std::max(fee, -(at.bid + at.ask) / 2);
         const book_view& book = me.book(how.in);
         const double centre = centre_of(book, how.anchor_ticks);
-        double bid = std::floor(centre - at.bid);
-        double ask = std::ceil(centre + at.ask);
+        double bid = std::floor(centre - (at.bid + added));
+        double ask = std::ceil(centre + (at.ask + added));
         if (me.accepts(how.in) == accepted_orders::all) {
             bid = behind_other_side(book, side::buy, bid);
             ask = behind_other_side(book, side::sell, ask);
         }
-        const std::array quotes{
-            wanted_quote{side::buy, me.price_in(how.in, bid), quoted(how.lots, position, side::buy, how.position_max)},
-            wanted_quote{side::sell, me.price_in(how.in, ask),
-                         quoted(how.lots, position, side::sell, how.position_max)}};
+        const std::array quotes{wanted_quote{side::buy, me.price_in(how.in, side::buy, bid),
+                                             quoted(how.lots, position, side::buy, how.position_max)},
+                                wanted_quote{side::sell, me.price_in(how.in, side::sell, ask),
+                                             quoted(how.lots, position, side::sell, how.position_max)}};
         keep_quotes(me, how.in, quotes);
         static_cast<void>(co_await me.sleep(how.refresh_ns));
     }
@@ -162,9 +161,9 @@ behaviour options_maker(agent& me, options_maker_options how) {
                 bid = behind_other_side(book, side::buy, bid);
                 ask = behind_other_side(book, side::sell, ask);
             }
-            const std::array quotes{wanted_quote{side::buy, me.price_in(option, bid),
+            const std::array quotes{wanted_quote{side::buy, me.price_in(option, side::buy, bid),
                                                  quoted(how.lots, position, side::buy, how.position_max)},
-                                    wanted_quote{side::sell, me.price_in(option, ask),
+                                    wanted_quote{side::sell, me.price_in(option, side::sell, ask),
                                                  quoted(how.lots, position, side::sell, how.position_max)}};
             keep_quotes(me, option, quotes);
         }

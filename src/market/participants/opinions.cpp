@@ -24,12 +24,19 @@ std::int64_t room_of(const agent& me, domain::instrument_id in, side which, std:
 }
 
 /// Cancels open orders that would trade at a loss against the estimate.
-void cancel_beyond(agent& me, domain::instrument_id in, double estimate) {
+void cancel_beyond(agent& me, domain::instrument_id in, double estimate, double fee) {
     for (std::size_t i = 0; i < me.orders().size(); ++i) {
         const known_order& each = me.orders()[i];
-        const double gain = (estimate - static_cast<double>(each.price.value)) * (each.side == side::buy ? 1 : -1);
+        const double gain =
+            (estimate - static_cast<double>(each.price.value)) * (each.side == side::buy ? 1 : -1) - fee;
         if (each.instrument == in && each.state == order_state::open && gain < 0) me.cancel(each.number);
     }
+}
+
+/// The whole ticks that a trade must gain, fee included. Without a fee, broken ticks of the edge do not count.
+std::int64_t edge_of(double edge_ticks, double fee) noexcept {
+    const auto whole = static_cast<std::int64_t>(edge_ticks);
+    return fee == 0 ? whole : static_cast<std::int64_t>(std::ceil(static_cast<double>(whole) + fee));
 }
 
 /// What one lot gains at a price, against the best of a market that is ahead; INT64_MIN without one.
@@ -43,6 +50,9 @@ std::int64_t gain_of(side which, domain::price_ticks price, const book_view& ahe
 
 behaviour value_trader(agent& me, value_options how) {
     double estimate = how.fundamental->at(0);
+    const fee_ticks fees = counted_fees(me, how.in, how.counts_fees);
+    const double take_ticks = how.threshold_ticks + fees.taker;
+    const double passive_ticks = how.passive_ticks + fees.maker;
     for (;;) {
         const bool goes_on = co_await me.sleep(me.random().exponential(how.interval_ns));
         if (!goes_on) co_return;
@@ -51,7 +61,7 @@ behaviour value_trader(agent& me, value_options how) {
         const book_view& book = me.book(how.in);
         const accepted_orders accepts = me.accepts(how.in);
         if (accepts == accepted_orders::none) {
-            cancel_beyond(me, how.in, estimate);
+            cancel_beyond(me, how.in, estimate, fees.worse());
             continue;
         }
         cancel_open(me, how.in);
@@ -60,19 +70,20 @@ behaviour value_trader(agent& me, value_options how) {
             // accept, and is no worse off if the price is better.
             const side which = book.reference(estimate) < estimate ? side::buy : side::sell;
             const std::int64_t lots = std::min(how.lots, room_of(me, how.in, which, how.position_max));
-            const double price = estimate + (which == side::buy ? -how.threshold_ticks : how.threshold_ticks);
-            if (lots > 0) me.enter(limit(which, me.price_in(how.in, price), lots_of(lots)).on(how.in));
-        } else if (book.has_ask() && static_cast<double>(book.ask.value) < estimate - how.threshold_ticks) {
+            const double distance = how.threshold_ticks + fees.worse();
+            const double price = estimate + (which == side::buy ? -distance : distance);
+            if (lots > 0) me.enter(limit(which, me.price_in(how.in, which, price), lots_of(lots)).on(how.in));
+        } else if (book.has_ask() && static_cast<double>(book.ask.value) < estimate - take_ticks) {
             const std::int64_t lots = std::min(how.lots, room_of(me, how.in, side::buy, how.position_max));
             if (lots > 0) me.enter(limit(side::buy, book.ask, lots_of(lots)).on(how.in).ioc());
-        } else if (book.has_bid() && static_cast<double>(book.bid.value) > estimate + how.threshold_ticks) {
+        } else if (book.has_bid() && static_cast<double>(book.bid.value) > estimate + take_ticks) {
             const std::int64_t lots = std::min(how.lots, room_of(me, how.in, side::sell, how.position_max));
             if (lots > 0) me.enter(limit(side::sell, book.bid, lots_of(lots)).on(how.in).ioc());
         } else {
             const side which = me.random().side();
             const std::int64_t lots = std::min(how.lots, room_of(me, how.in, which, how.position_max));
-            const double price = estimate + (which == side::buy ? -how.passive_ticks : how.passive_ticks);
-            if (lots > 0) me.enter(limit(which, me.price_in(how.in, price), lots_of(lots)).on(how.in));
+            const double price = estimate + (which == side::buy ? -passive_ticks : passive_ticks);
+            if (lots > 0) me.enter(limit(which, me.price_in(how.in, which, price), lots_of(lots)).on(how.in));
         }
     }
 }
@@ -103,12 +114,14 @@ behaviour average_trader(agent& me, average_options how) {
 }
 
 behaviour latency_arbitrageur(agent& me, latency_arbitrage_options how) {
+    const fee_ticks fees = counted_fees(me, how.in, how.counts_fees);
     while (!me.is_stopping()) {
         static_cast<void>(co_await me.until(next_quote(how.leader)));
         const book_view ahead = me.book(how.leader);
         const book_view behind = me.book(how.in);
         const accepted_orders accepts = me.accepts(how.in);
-        const auto edge = static_cast<std::int64_t>(how.edge_ticks);
+        const double fee = accepts == accepted_orders::all ? fees.taker : fees.worse();
+        const std::int64_t edge = edge_of(how.edge_ticks, fee);
         // Orders rest only for an auction: until they no longer gain.
         for (std::size_t i = 0; i < me.orders().size(); ++i) {
             const known_order& each = me.orders()[i];
@@ -129,6 +142,11 @@ behaviour latency_arbitrageur(agent& me, latency_arbitrage_options how) {
 }
 
 behaviour spread_arbitrageur(agent& me, spread_arbitrage_options how) {
+    double fees = 0;
+    for (const domain::instrument_id each : {how.spread, how.near, how.far}) {
+        fees += counted_fees(me, each, how.counts_fees).taker;
+    }
+    const std::int64_t edge = edge_of(how.edge_ticks, fees);
     while (!me.is_stopping()) {
         static_cast<void>(co_await me.until(next_quote(how.spread), 100'000'000));
         if (me.is_stopping()) co_return;
@@ -139,7 +157,6 @@ behaviour spread_arbitrageur(agent& me, spread_arbitrage_options how) {
         if (!spread.is_two_sided() || !near.is_two_sided() || !far.is_two_sided()) continue;
         const auto trades = [&](domain::instrument_id of) { return me.accepts(of) == accepted_orders::all; };
         if (!trades(how.spread) || !trades(how.near) || !trades(how.far)) continue;
-        const auto edge = static_cast<std::int64_t>(how.edge_ticks);
         const std::int64_t position = me.position(how.near);
         const auto trade = [&](side of_spread) {
             const domain::quantity_lots lots = lots_of(how.lots);

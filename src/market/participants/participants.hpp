@@ -49,7 +49,8 @@ struct zero_intelligence_options {
     double value_deviation_ticks = 20;  ///< of private values
     double surplus_least_ticks = 0;
     double surplus_most_ticks = 25;
-    double take_share = 0.8;  ///< trades at the other side's best when it offers this part of the surplus asked for
+    double take_share = 0.8;   ///< trades at the other side's best when it offers this part of the surplus asked for
+    bool counts_fees = false;  ///< surplus and offer are those after the venue's fee
 };
 behaviour zero_intelligence(agent& me, zero_intelligence_options how);
 
@@ -108,6 +109,7 @@ struct value_options {
     double passive_ticks = 2;    ///< otherwise quotes this far from the estimate
     std::int64_t lots = 5;
     std::int64_t position_max = 100;
+    bool counts_fees = false;  ///< both distances are those after the venue's fee
 };
 behaviour value_trader(agent& me, value_options how);
 
@@ -134,6 +136,7 @@ struct latency_arbitrage_options {
     double edge_ticks = 1;
     std::int64_t lots = 5;
     std::int64_t position_max = 50;
+    bool counts_fees = false;  ///< the edge is that after the fee
 };
 behaviour latency_arbitrageur(agent& me, latency_arbitrage_options how);
 
@@ -145,6 +148,7 @@ struct spread_arbitrage_options {
     double edge_ticks = 1;
     std::int64_t lots = 1;
     std::int64_t position_max = 50;
+    bool counts_fees = false;  ///< the edge is that after the fees of all three
 };
 behaviour spread_arbitrageur(agent& me, spread_arbitrage_options how);
 
@@ -169,6 +173,7 @@ struct ladder_options {
     std::int64_t position_max = 500;
     double anchor_ticks = 10'000;
     std::shared_ptr<oracle> fundamental;  ///< if given, half of the centre
+    bool counts_fees = false;             ///< the half spread is that after the fee of makers
 };
 behaviour ladder_maker(agent& me, ladder_options how);
 
@@ -186,7 +191,8 @@ struct optimal_maker_options {
     std::int64_t lots = 1;
     std::int64_t position_max = 100;
     double anchor_ticks = 10'000;
-    bool has_end = true;  ///< false: Gueant, Lehalle and Fernandez-Tapia
+    bool has_end = true;       ///< false: Gueant, Lehalle and Fernandez-Tapia
+    bool counts_fees = false;  ///< the distances are those after the fee of makers
 };
 behaviour optimal_maker(agent& me, optimal_maker_options how);
 

@@ -16,6 +16,7 @@
 #include "market/market_fixture.hpp"
 #include "market/participants/common_workload.hpp"
 #include "market/participants/quoting.hpp"
+#include "market/scenario/scenario_parts.hpp"
 
 namespace corro::market {
 namespace {
@@ -456,6 +457,206 @@ TEST(ladder_maker, with_a_large_position_stands_behind_the_other_side_and_is_not
     std::ranges::sort(offers);
     EXPECT_EQ(offers, (std::vector<std::int64_t>{99, 100})) << "from one tick above the best bid on";
     EXPECT_EQ(seen.count(domain::event_kind::order_rejected), 0);
+}
+
+behaviour offers(agent& me, domain::instrument_id in, std::int64_t bid, std::int64_t ask, std::int64_t at_ns) {
+    const bool goes_on = co_await me.sleep(at_ns);
+    if (!goes_on) co_return;
+    me.enter(limit(side::buy, ticks(bid), lots(10)).on(in));
+    me.enter(limit(side::sell, ticks(ask), lots(10)).on(in));
+}
+
+behaviour halts(agent& me, std::int64_t at_ns) {
+    const bool goes_on = co_await me.sleep(at_ns);
+    if (goes_on) me.send(phase_command(only, domain::trading_phase::halted));
+}
+
+/// Fees in ticks of instrument 1.
+market_options with_fees(double maker, double taker, std::uint32_t lot_size = 1) {
+    market_options options = options_of();
+    options.instruments[0].lot_size = lot_size;
+    const auto nano = [&](double n) {
+        return static_cast<std::int64_t>(n * static_cast<double>(options.instruments[0].tick_size.value));
+    };
+    options.fees = {{.maker = nano(maker), .taker = nano(taker)}};
+    return options;
+}
+
+/// The best prices that one agent alone quotes.
+template <class Make>
+std::pair<std::int64_t, std::int64_t> quotes_of(market_options options, Make make) {
+    market world(std::move(options));
+    world.add_agent(named("maker"), make);
+    world.run(1 * s);
+    const book_view& book = world.latest(only);
+    return {book.bid.value, book.ask.value};
+}
+
+TEST(agent, prices_its_orders_within_the_dynamic_band_that_it_has_seen) {
+    const auto price_of = [](std::int64_t band, std::int64_t auction_ns, side which) {
+        market_options options = options_of();
+        options.instruments[0].dynamic_band = band;
+        options.instruments[0].volatility_auction = auction_ns;
+        market world(options);
+        world.add_agent(named("first"), [](agent& me) { return offers(me, only, 99, 100, 0); });
+        agent& other = world.add_agent(named("other"), [](agent& me) { return offers(me, only, 100, 150, 1 * s); });
+        world.run(2 * s);
+        EXPECT_EQ(world.latest(only).last.value, 100);
+        static_cast<void>(other.book(only));
+        return other.price_in(only, which, which == side::buy ? 120 : 80).value;
+    };
+    EXPECT_EQ(price_of(0, 0, side::buy), 120);
+    EXPECT_EQ(price_of(8, 0, side::buy), 108);
+    EXPECT_EQ(price_of(8, 0, side::sell), 92);
+    EXPECT_EQ(price_of(30, 0, side::sell), 80);
+    EXPECT_EQ(price_of(8, 1 * s, side::buy), 120) << "such an order starts an auction";
+}
+
+TEST(fees, are_in_ticks_of_a_lot) {
+    const auto maker_fee_of = [](market_options options) {
+        market world(std::move(options));
+        const agent& me = world.add_agent(named("any"), [](agent&) { return behaviour(); });
+        return me.fees(only).maker;
+    };
+    EXPECT_EQ(maker_fee_of(with_fees(1.5, 2)), 1.5);
+    EXPECT_EQ(maker_fee_of(with_fees(1.5, 2, 10)), 0.15) << "a lot of ten units has ten times the value in a tick";
+    EXPECT_EQ(maker_fee_of(options_of()), 0);
+}
+
+TEST(ladder_maker, adds_its_fee_to_the_half_spread_only_when_it_counts_fees) {
+    const auto quotes = [](double maker_fee, bool counts) {
+        ladder_options how;
+        how.half_spread_ticks = 2;
+        how.counts_fees = counts;
+        return quotes_of(with_fees(maker_fee, 9), [how](agent& me) { return ladder_maker(me, how); });
+    };
+    using both = std::pair<std::int64_t, std::int64_t>;
+    EXPECT_EQ(quotes(3, false), (both{9'998, 10'002}));
+    EXPECT_EQ(quotes(3, true), (both{9'995, 10'005}));
+    EXPECT_EQ(quotes(-1, true), (both{9'999, 10'001})) << "a rebate narrows the spread";
+    EXPECT_EQ(quotes(-1, false), (both{9'998, 10'002}));
+}
+
+TEST(optimal_maker, wants_its_distances_after_the_fee_when_it_counts_fees) {
+    optimal_maker_options how;
+    how.risk_aversion = 0.1;
+    how.decay = 0.2;
+    how.intensity = 5;
+    for (const bool has_end : {true, false}) {
+        how.has_end = has_end;
+        how.counts_fees = false;
+        const auto quotes = [&how](double maker_fee) {
+            return quotes_of(with_fees(maker_fee, 9), [how](agent& me) { return optimal_maker(me, how); });
+        };
+        how.horizon_ns = 2 * s;  // the last quotes are those after one of them
+        const auto before = quotes(6);
+        how.counts_fees = true;
+        const auto after = quotes(6);
+        optimal_maker_options net = how;
+        if (!has_end) net.intensity *= std::exp(-how.decay * 6);
+        const auto distance = [&](const optimal_maker_options& of) {
+            return has_end ? avellaneda_stoikov(of, 0, 1).bid : gueant_lehalle_fernandez_tapia(of, 0).bid;
+        };
+        EXPECT_EQ(before.first, static_cast<std::int64_t>(std::floor(10'000 - distance(how)))) << has_end;
+        EXPECT_EQ(after.first, static_cast<std::int64_t>(std::floor(10'000 - distance(net) - 6))) << has_end;
+        EXPECT_EQ(after.second - 10'000, 10'000 - after.first) << has_end;
+        EXPECT_LT(after.first, before.first) << has_end;
+    }
+}
+
+TEST(value_trader, takes_and_quotes_at_prices_after_its_fees_when_it_counts_them) {
+    oracle_options worth;
+    worth.start_ticks = 110;
+    value_options how;
+    how.interval_ns = 1e8;
+    how.observation_deviation_ticks = 0;
+    how.threshold_ticks = 1;
+    how.passive_ticks = 2;
+    how.lots = 3;
+    how.position_max = 3;
+    const auto lots_after = [&](bool counts, std::vector<std::int64_t>* prices) {
+        how.counts_fees = counts;
+        how.fundamental = std::make_shared<oracle>(worth, 1, "value");
+        market world(with_fees(4, 5));
+        world.add_agent(named("seller"), [](agent& me) { return offers(me, only, 50, 107, 0); });
+        const agent& trader = world.add_agent(named("value"), [how](agent& me) { return value_after(me, how, 1 * s); });
+        event_list seen;
+        world.observe_with(seen);
+        world.run(9 * s);
+        for (const domain::event& e : seen.events) {
+            if (e.kind == domain::event_kind::order_entered && e.order.session.value == 2 && e.side == side::buy) {
+                prices->push_back(e.order.price.value);
+            }
+        }
+        return trader.position();
+    };
+    std::vector<std::int64_t> prices;
+    EXPECT_EQ(lots_after(false, &prices), 3) << "107 is better than 110 less the threshold";
+    prices.clear();
+    EXPECT_EQ(lots_after(true, &prices), 0) << "107 and a fee of 5 are more than 110";
+    ASSERT_GT(prices.size(), 3U);
+    EXPECT_EQ(std::ranges::count(prices, 104), static_cast<std::ptrdiff_t>(prices.size()))
+        << "110 less 2 less the fee of 4 for makers";
+}
+
+/// Sellers and buyers with private values; then nobody trades, so that each notes what its position is worth.
+std::vector<double> gains_after_fees(bool counts) {
+    market_options options = with_fees(3, 5);
+    options.seed = base::test_seed();
+    market world(options);
+    zero_intelligence_options how;
+    how.interval_ns = 2e8;
+    how.counts_fees = counts;
+    constexpr std::size_t count = 30;
+    for (std::size_t i = 0; i < count; ++i) {
+        world.add_agent(named("zi-" + std::to_string(i)), [how](agent& me) { return zero_intelligence(me, how); });
+    }
+    agent_options by = named("operator");
+    by.is_operator = true;
+    world.add_agent(by, [](agent& me) { return halts(me, 20 * s); });
+    world.run(40 * s);
+    std::vector<double> gains(count);
+    std::vector<double> values(count);
+    for (const note& each : world.notes()) values[each.agent] = each.value;
+    for (std::size_t i = 0; i < count; ++i) {
+        gains[i] = values[i];
+        for (const holding& each : world.agent_at(i).true_holdings()) {
+            gains[i] += static_cast<double>(each.cash) + 10'000 * static_cast<double>(each.lots) -
+                        static_cast<double>(each.fees) / 1e9;
+        }
+    }
+    return gains;
+}
+
+TEST(zero_intelligence, loses_nothing_after_fees_when_it_counts_them) {
+    const std::vector<double> with = gains_after_fees(true);
+    EXPECT_GE(std::ranges::min(with), -1e-6);
+    EXPECT_GT(std::ranges::max(with), 3) << "they trade";
+    EXPECT_LT(std::ranges::min(gains_after_fees(false)), -1) << "fees that are not counted cause losses";
+}
+
+TEST(latency_arbitrageur, wants_its_edge_after_the_fee_when_it_counts_fees) {
+    const auto lots_with = [](double taker, bool counts) {
+        market_options options = options_of(1, 2);
+        options.fees = {{.maker = 0, .taker = static_cast<std::int64_t>(taker * 1e9)}, {}};
+        market world(options);
+        world.add_agent(named("slow"), [](agent& me) { return offers(me, only, 100, 103, 1 * s); });
+        world.add_agent(named("fast"), [](agent& me) { return offers(me, domain::instrument_id{2}, 105, 107, 2 * s); });
+        latency_arbitrage_options how;
+        how.in = only;
+        how.leader = domain::instrument_id{2};
+        how.edge_ticks = 1;
+        how.lots = 5;
+        how.position_max = 5;
+        how.counts_fees = counts;
+        const agent& me =
+            world.add_agent(named("arbitrageur"), [how](agent& a) { return latency_arbitrageur(a, how); });
+        world.run(5 * s);
+        return me.true_holdings().empty() ? 0 : me.true_holdings()[0].lots;
+    };
+    EXPECT_EQ(lots_with(1.5, false), 5) << "103 is two ticks below 105";
+    EXPECT_EQ(lots_with(1, true), 5) << "one tick is left";
+    EXPECT_EQ(lots_with(1.5, true), 0) << "half a tick would be left";
 }
 
 constexpr domain::instrument_id the_option{2};

@@ -42,6 +42,20 @@ inline void keep_quotes(agent& me, domain::instrument_id in, std::span<const wan
     }
 }
 
+/// The fees with which an agent reckons that counts them, and none for others.
+[[nodiscard]] inline fee_ticks counted_fees(const agent& me, domain::instrument_id in, bool counts) noexcept {
+    return counts ? me.fees(in) : fee_ticks{};
+}
+
+/// The best price for an order that is to rest, wanted at `ticks`: one tick behind the best of the other side where it
+/// would trade.
+[[nodiscard]] inline double behind_other_side(const book_view& book, domain::side which, double ticks) noexcept {
+    const domain::price_ticks other = book.best(domain::opposite(which));
+    if (other == domain::no_price) return ticks;
+    const auto best = static_cast<double>(other.value);
+    return which == domain::side::buy ? std::min(ticks, best - 1) : std::max(ticks, best + 1);
+}
+
 /// Cancels all open orders of the agent in the instrument.
 inline void cancel_open(agent& me, domain::instrument_id in) {
     keep_quotes(me, in, {});
@@ -57,7 +71,7 @@ inline void take(agent& me, domain::instrument_id in, domain::side side, domain:
     if (best == domain::no_price || lots.value == 0 || accepts == accepted_orders::none) return;
     const double limit_ticks =
         static_cast<double>(best.value) + (side == domain::side::buy ? reach_ticks : -reach_ticks);
-    const new_order order = limit(side, me.price_in(in, limit_ticks), lots).on(in);
+    const new_order order = limit(side, me.price_in(in, side, limit_ticks), lots).on(in);
     me.enter(accepts == accepted_orders::all ? order.ioc() : order);
 }
 

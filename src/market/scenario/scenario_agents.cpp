@@ -98,6 +98,7 @@ group_maker read_zero_intelligence(table_reader& r, const scenario_names& names)
     how.surplus_most_ticks = positive(r, "surplus_most_ticks", how.surplus_most_ticks);
     check_order(r, "surplus_least_ticks", how.surplus_least_ticks, how.surplus_most_ticks, "surplus_most_ticks");
     how.take_share = share(r, "take_share", how.take_share);
+    how.counts_fees = r.flag("counts_fees", false);
     return same_for_all(how, fundamental, zero_intelligence);
 }
 
@@ -160,6 +161,7 @@ group_maker read_value(table_reader& r, const scenario_names& names) {
     how.threshold_ticks = positive(r, "threshold_ticks", how.threshold_ticks);
     how.passive_ticks = positive(r, "passive_ticks", how.passive_ticks);
     read_position(r, how);
+    how.counts_fees = r.flag("counts_fees", false);
     return same_for_all(how, fundamental, value_trader);
 }
 
@@ -184,6 +186,7 @@ group_maker read_latency_arbitrage(table_reader& r, const scenario_names& names)
     if (how.leader == how.in) r.fail("leader", "is the instrument itself; expected another one");
     how.edge_ticks = positive(r, "edge_ticks", how.edge_ticks);
     read_position(r, how);
+    how.counts_fees = r.flag("counts_fees", false);
     return same_for_all(how, "", latency_arbitrageur);
 }
 
@@ -200,6 +203,7 @@ group_maker read_spread_arbitrage(table_reader& r, const scenario_names& names) 
     }
     how.edge_ticks = positive(r, "edge_ticks", how.edge_ticks);
     read_position(r, how);
+    how.counts_fees = r.flag("counts_fees", false);
     return same_for_all(how, "", spread_arbitrageur);
 }
 
@@ -216,6 +220,7 @@ group_maker read_ladder(table_reader& r, const scenario_names& names) {
     how.follow_ticks = positive(r, "follow_ticks", 0);
     read_position(r, how);
     how.anchor_ticks = ticks(r, "anchor_ticks", how.anchor_ticks);
+    how.counts_fees = r.flag("counts_fees", false);
     return same_for_all(how, fundamental, ladder_maker);
 }
 
@@ -231,6 +236,7 @@ group_maker read_optimal_maker(table_reader& r, const scenario_names& names, boo
     if (!has_end) how.intensity = r.real("intensity_per_second", how.intensity, 1e-6, 1e9);
     read_position(r, how);
     how.anchor_ticks = ticks(r, "anchor_ticks", how.anchor_ticks);
+    how.counts_fees = r.flag("counts_fees", false);
     return same_for_all(how, "", optimal_maker);
 }
 

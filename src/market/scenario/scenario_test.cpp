@@ -284,6 +284,9 @@ TEST(scenario, names_the_line_and_the_key_of_every_error) {
         {"kind = \"value\"\ncount = 4\nfundamental = \"value\"",
          "kind = \"spread_arbitrage\"\nspread = \"ONE\"\nnear = \"ONE\"\nfar = \"ONE\"",
          ":38: agents.spread: expected an instrument of kind \"spread\""},
+        {"count = 4\nfundamental", "count = 4\ncounts_fees = \"yes\"\nfundamental",
+         ":39: agents.counts_fees: expected true or false"},
+        {"count = 10", "count = 10\ncounts_fees = true", ":32: agents.counts_fees: is not a key of this table"},
         {"base_per_second = 2", "base_per_second = 0", ":45: agents.base_per_second: expected a positive number"},
         {"terms = [{ decay_per_second = 4, same_side = 1, other_side = 0.5 }]", "terms = 3",
          ":46: agents.terms: expected a list of at most 8 tables"},
@@ -443,6 +446,49 @@ TEST(scenario, a_factor_changes_a_run_only_through_loadings) {
     EXPECT_NE(digest_of(with(beside, "volatility_ticks = 0.5", loaded)), digest_of(sound));
 }
 
+TEST(scenario, fees_change_decisions_only_of_groups_that_count_them) {
+    const auto run_of = [](const std::string& text) {
+        const scenario made = parse_scenario(text, "fees.toml");
+        const auto world = made.build(3);
+        world->run(3'000'000'000);
+        return std::pair{world->digest(), world->fees_received()};
+    };
+    const std::string free = with(with(sound, "-0.01", "0"), "\"0.03\"", "\"0\"");
+    const std::string dear = with(sound, "\"0.03\"", "\"0.75\"");
+    EXPECT_EQ(run_of(dear).first, run_of(free).first) << "the default";
+    EXPECT_GT(run_of(dear).second, 0);
+    const auto counted = [](const std::string& text) {
+        return with(text, "count = 4", "count = 4\ncounts_fees = true");
+    };
+    EXPECT_NE(run_of(counted(dear)).first, run_of(free).first);
+    EXPECT_EQ(run_of(counted(free)).first, run_of(free).first) << "there is nothing to count";
+}
+
+TEST(scenario, a_spread_arbitrageur_that_counts_fees_leaves_what_they_would_eat_up) {
+    const std::string file = CORRO_SOURCE_DIR "/config/markets/calendar.toml";
+    std::ifstream in(file);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const auto lots_traded = [&](const std::string& key, const std::string& fee) {
+        std::string fees;
+        for (const char* const each : {"ESZ6", "ESH7", "ESZ6-ESH7"}) {
+            fees += std::string("[[fee]]\ninstrument = \"") + each + "\"\nmaker = \"0\"\ntaker = \"" + fee + "\"\n";
+        }
+        const std::string kind = "kind = \"spread_arbitrage\"\n";
+        const scenario made = parse_scenario(with(text, kind, kind + key) + fees, file);
+        const auto world = made.build(1, false);
+        world->run(60'000'000'000);
+        std::uint64_t lots = 0;
+        for (std::size_t i = 0; i < world->agents_count(); ++i) {
+            if (world->name_of(i) != "arbitrageur-1") continue;
+            for (const holding& each : world->agent_at(i).true_holdings()) lots += each.traded_lots;
+        }
+        return lots;
+    };
+    EXPECT_GT(lots_traded("", "90"), 0U);
+    EXPECT_GT(lots_traded("counts_fees = true\n", "0"), 0U);
+    EXPECT_EQ(lots_traded("counts_fees = true\n", "90"), 0U);
+}
+
 /// When an instrument traded, and how often.
 struct trade_times final : market_observer {
     void on_command(const domain::command& command) override { now_ns = command.time.value; }
@@ -497,7 +543,8 @@ struct refusals final : market_observer {
 
 /// What happens while a request is on its way: the order has traded, the price has gone, a post-only one would trade.
 constexpr std::array unavoidable{domain::reject_reason::order_not_open, domain::reject_reason::no_counterparty,
-                                 domain::reject_reason::would_take_liquidity};
+                                 domain::reject_reason::would_take_liquidity,
+                                 domain::reject_reason::price_outside_dynamic_band};
 
 /// A participant sends nothing that it knows to be rejected.
 void expect_sensible(const refusals& found, const scenario& of) {
@@ -596,10 +643,10 @@ TEST(scenario, a_design_has_all_lines_of_the_continuous_market_and_a_few_of_its_
             if (lines[i] == base[found]) ++found;
         }
         EXPECT_EQ(found, base.size()) << entry.path() << " lacks: " << (found < base.size() ? base[found] : "");
-        EXPECT_LE(lines.size(), base.size() + 6) << entry.path();
+        EXPECT_LE(lines.size(), base.size() + 12) << entry.path();
         EXPECT_EQ(lines.size() == base.size(), entry.path().stem() == "continuous") << entry.path();
     }
-    EXPECT_GE(count, 12U);
+    EXPECT_GE(count, 18U);
 }
 
 }  // namespace
