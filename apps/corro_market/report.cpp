@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 
 namespace corro::app {
 namespace {
@@ -90,6 +91,41 @@ std::string price_svg(const market::scenario& what, const price_path& path) {
     return text;
 }
 
+/// The impact over the time from the first fill on, in parts of the time to the last one, where a line stands.
+std::string impact_svg(const market::impact_curve& curve) {
+    double least = 0;
+    double most = 0;
+    for (const market::impact_point& each : curve.points) {
+        least = std::min(least, each.impact_ticks);
+        most = std::max(most, each.impact_ticks);
+    }
+    const double span = most > least ? most - least : 1;
+    const auto length_ns = static_cast<double>(std::max<std::int64_t>(curve.last_fill_ns - curve.first_fill_ns, 1));
+    const double parts = 1 + market::metaorder_impact::after_percents.back() / 100.0;
+    const auto x_of = [&](double part) { return plot_left + (plot_width - plot_left - 10) * part / parts; };
+    const auto y_of = [&](double ticks) { return plot_bottom - (ticks - least) / span * (plot_bottom - plot_top); };
+    std::string text = fmt::format("<svg class=\"impact\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" role=\"img\">\n",
+                                   plot_width, plot_height);
+    const auto out = std::back_inserter(text);
+    for (const double ticks : std::set{least, 0.0, most}) {
+        fmt::format_to(
+            out, "<path d=\"M{} {:.1f}H{}\" class=\"axis\"/><text x=\"{}\" y=\"{:.1f}\" class=\"scale\">{:g}</text>\n",
+            plot_left, y_of(ticks), plot_width - 10, plot_left - 6, y_of(ticks) + 4, ticks);
+    }
+    fmt::format_to(out, "<path d=\"M{0:.1f} {1}V{2}\" class=\"event\"><title>the last fill</title></path>\n", x_of(1),
+                   plot_top, plot_bottom);
+    text += "<polyline class=\"price\" points=\"";
+    for (const market::impact_point& each : curve.points) {
+        fmt::format_to(out, "{:.1f},{:.1f} ", x_of(static_cast<double>(each.at_ns - curve.first_fill_ns) / length_ns),
+                       y_of(each.impact_ticks));
+    }
+    fmt::format_to(out,
+                   "\"/>\n<text x=\"{}\" y=\"{}\">first fill</text><text x=\"{:.1f}\" y=\"{}\" "
+                   "class=\"scale\">last fill</text>\n</svg>\n",
+                   plot_left, plot_bottom + 18, x_of(1), plot_bottom + 18);
+    return text;
+}
+
 /// The interval around the difference, on a scale of its own with zero in the middle.
 std::string interval_svg(const market::paired_difference& d) {
     const double most = std::max({std::fabs(d.low), std::fabs(d.high), std::fabs(d.difference)});
@@ -125,13 +161,19 @@ void price_sampler::on_command(const domain::command& command) {
     }
 }
 
-std::string run_html(const market::scenario& what, const run_result& result, std::span<const price_path> paths) {
+std::string run_html(const market::scenario& what, const run_result& result, std::span<const price_path> paths,
+                     std::span<const market::impact_curve> curves) {
     std::string text = fmt::format(head, html_text(what.name + ", seed " + std::to_string(result.seed)));
     const auto out = std::back_inserter(text);
     fmt::format_to(out, "<p>{} Digest {:016x}.</p>\n", html_text(what.about), result.digest);
     for (const price_path& each : paths) {
         if (each.middles.empty()) continue;
         fmt::format_to(out, "<h2>{}: the middle in ticks</h2>\n{}", html_text(each.symbol), price_svg(what, each));
+    }
+    for (const market::impact_curve& each : curves) {
+        if (each.points.empty()) continue;
+        fmt::format_to(out, "<h2>{}: impact of its {} lots in ticks, against the recording</h2>\n{}",
+                       html_text(each.group), each.lots, impact_svg(each));
     }
     text += "<h2>Metrics</h2>\n<table>\n";
     for (const market::metric& each : result.metrics) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "market/metrics/comparison.hpp"
+#include "market/metrics/metaorder_impact.hpp"
 #include "runs.hpp"
 
 namespace corro::app {
@@ -35,9 +36,10 @@ class price_sampler final : public market::market_observer {
     std::vector<price_path> paths_;
 };
 
-/// The middle of each instrument over time, with the events of the scenario, and all metrics.
+/// The middle of each instrument over time, with the events of the scenario, the impact of each metaorder in a recorded
+/// day, and all metrics.
 [[nodiscard]] std::string run_html(const market::scenario& what, const run_result& result,
-                                   std::span<const price_path> paths);
+                                   std::span<const price_path> paths, std::span<const market::impact_curve> curves);
 /// The differences of all metrics with their intervals.
 [[nodiscard]] std::string comparison_html(const std::string& first, const std::string& second,
                                           std::span<const compared_metric> all, std::size_t seeds_count);

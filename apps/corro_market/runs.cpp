@@ -19,6 +19,7 @@
 #include "io/task/block_on.hpp"
 #include "journal/advice.hpp"
 #include "journal/storage.hpp"
+#include "market/metrics/metaorder_impact.hpp"
 #include "market/metrics/queue_results.hpp"
 #include "market/recorded_day/side_by_side.hpp"
 #include "market/recording/recording.hpp"
@@ -38,15 +39,22 @@ constexpr const char* venue_name = "MARKET";
 class day_measures {
  public:
     day_measures(const market::scenario& what, market::market& world)
-        : world_(world), prices_(what.day, what.sample_ns), results_(world, groups_of(what)) {
+        : world_(world),
+          prices_(what.day, what.sample_ns),
+          results_(world, groups_of(what)),
+          impact_(what.day, groups_of(what)) {
         world.observe_with(prices_);
         world.observe_with(results_);
+        world.observe_with(impact_);
     }
 
     /// After the run.
     void add_to(std::vector<market::metric>& all) {
         prices_.finish(world_.now_ns());
         for (market::metric& each : results_.result()) all.push_back(std::move(each));
+        for (const market::impact_curve& each : curves()) {
+            for (market::metric& point : market::metrics_of(each)) all.push_back(std::move(point));
+        }
         const market::recorded_flow& flow = *market::recorded_flow_of(world_);
         all.push_back({"recorded_requests", static_cast<double>(flow.position())});
         all.push_back({"recorded_requests_unchanged", static_cast<double>(flow.unchanged_count())});
@@ -57,6 +65,8 @@ class day_measures {
         all.push_back({"middle_departure_mean_ticks", prices_.mean_difference_ticks()});
         all.push_back({"middle_departure_at_end_ticks", prices_.last_difference_ticks()});
     }
+
+    [[nodiscard]] std::vector<market::impact_curve> curves() const { return impact_.curves(world_.now_ns()); }
 
     [[nodiscard]] std::string prices_csv() const {
         std::string text = "time_ns,recorded_bid_ticks,recorded_ask_ticks,bid_ticks,ask_ticks\n";
@@ -87,6 +97,7 @@ class day_measures {
     const market::market& world_;
     market::side_by_side prices_;
     market::queue_results results_;
+    market::metaorder_impact impact_;
 };
 
 run_result result_of(const market::market& world, std::uint64_t seed, market::market_metrics& measured,
@@ -135,6 +146,17 @@ std::string digests_csv(const std::vector<std::uint64_t>& digests, std::int64_t 
     std::string text = digests_head;
     for (std::size_t i = 0; i < digests.size(); ++i) {
         text += fmt::format("{},{:016x}\n", static_cast<std::int64_t>(i + 1) * step_ns, digests[i]);
+    }
+    return text;
+}
+
+std::string impact_csv(const std::vector<market::impact_curve>& curves) {
+    std::string text = "group,phase,percent,time_ns,recorded_middle_ticks,middle_ticks,impact_ticks\n";
+    for (const market::impact_curve& curve : curves) {
+        for (const market::impact_point& each : curve.points) {
+            text += fmt::format("{},{},{},{},{},{},{}\n", curve.group, each.is_after ? "after" : "done", each.percent,
+                                each.at_ns, each.recorded_middle, each.middle, each.impact_ticks);
+        }
     }
     return text;
 }
@@ -329,8 +351,13 @@ run_result record_into(const market::scenario& what, std::unique_ptr<market::mar
                                                          what.instruments_toml));
     write_file(folder / "agents.csv", agents_csv(*world));
     write_file(folder / "private.csv", notes_csv(*world));
-    if (of_day) write_file(folder / "recorded.csv", of_day->prices_csv());
-    write_file(folder / "report.html", run_html(what, made, prices.paths()));
+    std::vector<market::impact_curve> curves;
+    if (of_day) {
+        curves = of_day->curves();
+        write_file(folder / "recorded.csv", of_day->prices_csv());
+        write_file(folder / "impact.csv", impact_csv(curves));
+    }
+    write_file(folder / "report.html", run_html(what, made, prices.paths(), curves));
     return made;
 }
 

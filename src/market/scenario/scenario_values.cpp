@@ -63,7 +63,8 @@ constexpr std::array<std::string_view, 11> process_keys{"start_ticks",
                                                         "factors"};
 
 /// In the folder of a run, beside its copy of the file.
-constexpr std::array<std::string_view, 4> run_files{"agents.csv", "digests.csv", "private.csv", "recorded.csv"};
+constexpr std::array<std::string_view, 5> run_files{"agents.csv", "digests.csv", "impact.csv", "private.csv",
+                                                    "recorded.csv"};
 constexpr std::string_view journal_folder = "journal/";
 
 /// A path that does not leave the folder of the scenario, in its shortest form.
