@@ -54,11 +54,11 @@ class FirstBot(unittest.TestCase):
             self.assertEqual(int(fill[3]), position)
         self.assertGreaterEqual(len(lines), 4, ran.stdout)
         self.assertEqual(lines[-1], f"position {position}")
-        self.assertEqual((unknown.returncode, unknown.stderr), (1, "no instrument XYZ\n"))
+        self.assertEqual((unknown.returncode, unknown.stderr), (1, "no price of XYZ: the venue has no such instrument\n"))
 
     def test_says_that_there_is_no_venue(self):
         ran = self.bot(self.config, "alice", "ESZ6", "5")
-        self.assertEqual((ran.returncode, ran.stderr), (1, "no market data: Connection refused\n"))
+        self.assertEqual((ran.returncode, ran.stderr), (1, "no price of ESZ6: Connection refused\n"))
         self.assertEqual(self.bot().returncode, 2)
 
 

@@ -38,6 +38,15 @@ io::task<std::expected<market_image, std::error_code>> feed_session::fetch_snaps
     co_return std::move(session.image_);
 }
 
+io::task<std::expected<best_prices, std::error_code>> feed_session::fetch_best(venue_endpoint snapshot,
+                                                                               std::string symbol) {
+    const auto image = co_await fetch_snapshot(std::move(snapshot));
+    if (!image) co_return std::unexpected(image.error());
+    const std::optional<best_prices> best = image->best(symbol);
+    if (!best) co_return std::unexpected(make_error_code(session_errc::unknown_instrument));
+    co_return *best;
+}
+
 io::task<std::expected<std::unique_ptr<feed_session>, std::error_code>> feed_session::join(venue_endpoint feed,
                                                                                            venue_endpoint snapshot) {
     auto image = co_await fetch_snapshot(std::move(snapshot));

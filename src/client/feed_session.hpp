@@ -19,6 +19,7 @@
 #include <expected>
 #include <memory>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <vector>
 
@@ -44,6 +45,11 @@ class feed_session {
     /// The same over a connected stream.
     [[nodiscard]] static io::task<std::expected<market_image, std::error_code>> fetch_snapshot(
         io::transport_stream snapshot);
+
+    /// Fetches the best prices of one instrument, as decimals.
+    /// @error As `join`; session_errc::unknown_instrument.
+    [[nodiscard]] static io::task<std::expected<best_prices, std::error_code>> fetch_best(venue_endpoint snapshot,
+                                                                                          std::string symbol);
 
     /// Joins the market.
     /// @error As venue_endpoint::connect; session_errc, logon_timed_out after `silence_max` without a message; wire

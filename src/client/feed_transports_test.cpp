@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -209,6 +211,44 @@ TEST_P(client_feed, joins_follows_and_resumes) {
         feed.close();
         snapshots.close();
         co_await relaying.join();
+    });
+}
+
+TEST(client_prices, are_those_of_the_book_as_decimals) {
+    test_exchange exchange(base::test_seed());
+    exchange.run([](test_exchange* x) -> io::task<> {
+        x->trade(3'000);
+        const auto image = co_await feed_session::fetch_snapshot(x->snapshot_port);
+        CORRO_REQUIRE(image);
+        // Random instruments may share a name; the last one has it.
+        std::map<std::string, domain::instrument> named;
+        image->instruments().for_each([&](const domain::instrument& i) { named[std::string(i.name.view())] = i; });
+        std::size_t both_count = 0;
+        for (const auto& [name, i] : named) {
+            const auto best = co_await feed_session::fetch_best(x->snapshot_port, name);
+            CORRO_REQUIRE(best);
+            const domain::top& top = image->book(i.id)->top();
+            const double tick = static_cast<double>(i.tick_size.value) / 1e9;
+            EXPECT_EQ(best->tick, tick);
+            EXPECT_EQ(best->bid.has_value(), top.bid_price != domain::no_price);
+            EXPECT_EQ(best->ask.has_value(), top.ask_price != domain::no_price);
+            if (best->bid) {
+                EXPECT_NEAR(*best->bid, static_cast<double>(top.bid_price.value) * tick, 1e-6);
+            }
+            if (best->ask) {
+                EXPECT_NEAR(*best->ask, static_cast<double>(top.ask_price.value) * tick, 1e-6);
+            }
+            const double ticks = best->middle / tick;
+            EXPECT_NEAR(ticks, std::round(ticks), 1e-3) << "a multiple of the tick";
+            if (!best->bid || !best->ask) continue;
+            ++both_count;
+            EXPECT_GE(best->middle, *best->bid);
+            EXPECT_LE(best->middle, *best->ask);
+        }
+        EXPECT_GT(both_count, 0U);
+        const auto unknown = co_await feed_session::fetch_best(x->snapshot_port, "NONE");
+        CORRO_REQUIRE(!unknown);
+        EXPECT_EQ(unknown.error(), session_errc::unknown_instrument);
     });
 }
 

@@ -18,7 +18,33 @@ std::expected<wire::frame, std::error_code> frame_of(std::span<const std::byte> 
     return **frame;
 }
 
+double decimal_of(const domain::instrument& i, domain::price_ticks ticks) {
+    return static_cast<double>(domain::to_nano(i, ticks).value) / 1e9;
+}
+
 }  // namespace
+
+std::optional<best_prices> market_image::best(std::string_view symbol) const {
+    const domain::instrument* found = nullptr;
+    instruments_.for_each([&](const domain::instrument& each) {
+        if (each.name.view() == symbol) found = &each;
+    });
+    if (found == nullptr) return std::nullopt;
+    const feed::book_image& of = books_[found->id.value];
+    const domain::price_ticks bid = of.top().bid_price;
+    const domain::price_ticks ask = of.top().ask_price;
+    const auto has_bid = bid != domain::no_price;
+    const auto has_ask = ask != domain::no_price;
+    domain::price_ticks middle = has_bid ? bid : ask;
+    if (has_bid && has_ask) middle = domain::price_ticks{bid.value + (ask.value - bid.value) / 2};
+    if (!has_bid && !has_ask) middle = of.prices().last;
+    best_prices best;
+    if (has_bid) best.bid = decimal_of(*found, bid);
+    if (has_ask) best.ask = decimal_of(*found, ask);
+    if (middle != domain::no_price) best.middle = decimal_of(*found, middle);
+    best.tick = static_cast<double>(found->tick_size.value) / 1e9;
+    return best;
+}
 
 std::expected<bool, std::error_code> market_image::take_snapshot(std::span<const std::byte> message) {
     const auto frame = frame_of(message);

@@ -100,6 +100,11 @@ class order_entry {
     /// @return  The number of these quotes; as for orders. When one of them cannot be sent, none is.
     [[nodiscard]] std::expected<order_number, domain::reject_reason> enter(std::span<const quote> quotes);
 
+    /// One quote: as a span of one.
+    [[nodiscard]] std::expected<order_number, domain::reject_reason> enter(const quote& both) {
+        return enter(std::span(&both, 1));
+    }
+
     /// Queues another price and quantity of an open order; `units` includes what is filled.
     /// @return  none when it is queued; unknown_order, and as `enter`.
     [[nodiscard]] domain::reject_reason amend(order_number number, std::uint64_t units, double price);

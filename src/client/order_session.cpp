@@ -268,6 +268,10 @@ bool order_session::send_raw(std::span<const std::byte> bytes) noexcept {
     return true;
 }
 
+bool order_session::queue_heartbeat() noexcept {
+    return queue(wire::heartbeat{});
+}
+
 bool order_session::send_test(std::uint64_t test_id) noexcept {
     wire::heartbeat heartbeat;
     heartbeat.test_id = test_id;

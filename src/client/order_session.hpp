@@ -146,6 +146,9 @@ class order_session {
     /// Queues raw bytes unchanged; for tests of the venue. False when the output buffer is full.
     [[nodiscard]] bool send_raw(std::span<const std::byte> bytes) noexcept;
 
+    /// Queues a heartbeat. False when the output buffer is full: what waits there serves as one.
+    bool queue_heartbeat() noexcept;
+
     /// Queues a heartbeat that the venue answers with an echo; `test_id` is not 0.
     [[nodiscard]] bool send_test(std::uint64_t test_id) noexcept;
 

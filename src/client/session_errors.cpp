@@ -27,6 +27,7 @@ class category final : public std::error_category {
             case session_errc::end_of_session: return "the venue ended the feed";
             case session_errc::unsupported_version: return "the venue uses another protocol version";
             case session_errc::logon_timed_out: return "the venue did not complete the logon in time";
+            case session_errc::unknown_instrument: return "the venue has no such instrument";
             case session_errc::logout_base: break;
         }
         return "unknown";

@@ -21,6 +21,7 @@ enum class session_errc {
     unsupported_version = 7,    ///< the venue does not support this client's protocol version
     logon_timed_out = 8,        ///< the connection and the logon took longer than `credentials::logon_timeout`,
                                 ///< or the feed was silent for `feed_session::silence_max`
+    unknown_instrument = 9,     ///< the venue has no instrument of this symbol
     logout_base = 100,          ///< 100 + wire::logout_reason: the venue ended the session
 };
 
