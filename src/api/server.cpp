@@ -13,6 +13,7 @@
 #include "api/signed_request.hpp"
 #include "client/session_errors.hpp"
 #include "history/moment.hpp"
+#include "http/host_names.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/when_any.hpp"
 #include "io/task/with_timeout.hpp"
@@ -85,7 +86,8 @@ server::server(io::context& on, io::tcp_acceptor port, server_options options)
       where_(port_.local_endpoint().value_or(io::endpoint())),
       history_(on, std::move(options_.journals)),
       pages_(options_.pages),
-      http_(on, router_.as_handler(), http_options_of()),
+      http_(
+          on, [this](http::exchange* asked) { return answer(asked); }, http_options_of()),
       addresses_(options_.connections_per_address_max),
       handshakes_(on) {
     if (options_.secure) secure_where_ = options_.secure->port.local_endpoint().value_or(io::endpoint());
@@ -128,6 +130,19 @@ io::task<> server::show_page(http::exchange* on) {
 io::task<> server::describe_methods(http::exchange* on) {
     respond_json(on, 200, openapi_text("/api/v2"));
     co_return;
+    // Over TLS a browser has compared the name with the certificate already.
+    io::task<> server::answer(http::exchange * on) {
+        if (!is_secure(on) && !http::host_may_be(on->request().authority, options_.hosts)) return refuse_host(on);
+        return router_.answer(on);
+    }
+
+    io::task<> server::refuse_host(http::exchange * on) const {
+        refuse(on,
+               api_error(error_code::bad_request, {},
+                         "this host is not the API's: use an address, or name it in api.hosts"),
+               403);
+        co_return;
+    }
 }
 
 io::task<> server::describe_messages(http::exchange* on) {

@@ -43,12 +43,14 @@ TEST(api_configuration, has_defaults_and_takes_values) {
     const configuration c = parse_configuration(R"([api]
 listen = "127.0.0.1:7020"
 origins = ["https://venue.example", "http://127.0.0.1:8080"]
+hosts = ["venue.example"]
 currency = "EUR"
 connections_per_address_max = 500
 )" + rest,
                                                 "corro.toml");
     EXPECT_EQ(c.api_listen, "127.0.0.1:7020");
     EXPECT_EQ(c.api_origins.size(), 2U);
+    EXPECT_EQ(c.api_hosts, std::vector<std::string>{"venue.example"});
     EXPECT_EQ(c.api_currency, "EUR");
     EXPECT_EQ(c.api_connections_per_address_max, 500U);
 }
@@ -59,6 +61,10 @@ TEST(api_configuration, refuses_wrong_values_with_their_place) {
               "corro.toml:2: api.origins: expected origins such as \"https://venue.example\", or \"*\"");
     EXPECT_EQ(problem_of("[api]\norigins = [\"https://venue.example/page\"]\n").substr(0, 26),
               "corro.toml:2: api.origins:");
+    for (const std::string wrong : {"venue.example:7020", "http://venue.example", ""}) {
+        EXPECT_EQ(problem_of("[api]\nhosts = [\"" + wrong + "\"]\n"),
+                  "corro.toml:2: api.hosts: expected names without a port such as \"venue.example\", or \"*\"");
+    }
     EXPECT_EQ(problem_of("[api]\ncurrency = \"\"\n").substr(0, 27), "corro.toml:2: api.currency:");
     EXPECT_NE(problem_of("[api]\nconnections_per_address_max = 0\n"), "");
     EXPECT_NE(problem_of("[api]\nport = 1\n").find("port"), std::string::npos);

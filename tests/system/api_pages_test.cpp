@@ -47,6 +47,7 @@ class pages_world : public ::testing::Test {
     pages_world() {
         node::configuration c = testing::small_venue();
         c.busy_poll = 0us;
+        c.api_hosts = {"venue.example"};
         venue_ = std::make_unique<living_venue>(world_, c);
         api_ = std::make_unique<living_api>(world_, c, (*venue_)->feed_endpoint(), (*venue_)->snapshot_endpoint(),
                                             std::nullopt, std::vector<api::api_key>(), pages);
@@ -215,6 +216,28 @@ TEST_F(pages_world, pages_come_with_their_types_and_what_protects_browsers) {
     EXPECT_NE(missing.field("Content-Security-Policy"), "");
     EXPECT_EQ(ask("/", {}, "POST").status, 405U);
     EXPECT_EQ(ask("/api/v2/public/get_time").status, 200U) << "methods are not pages";
+}
+
+TEST_F(pages_world, names_of_others_that_lead_here_are_refused) {
+    play([]() -> io::task<void> { static_cast<void>(co_await io::sleep_for(1s)); }());
+    const auto status_of = [this](const std::string& host, std::string target, std::vector<std::string> more = {}) {
+        std::vector<std::string> fields{"Host: " + host};
+        fields.insert(fields.end(), more.begin(), more.end());
+        testing::raw_response got;
+        play(testing::ask_raw(where(), "GET", std::move(target), std::move(fields), &got));
+        return got.status;
+    };
+    for (const char* const target : {"/", "/api/v2/public/get_time", "/api/v1/instruments", "/nothing"}) {
+        EXPECT_EQ(status_of("evil.example", target), 403U) << target;
+    }
+    // The page of such a name has this name as its origin, too.
+    const std::vector<std::string> upgrade{"Origin: http://evil.example", "Upgrade: websocket", "Connection: Upgrade",
+                                           "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="};
+    EXPECT_EQ(status_of("evil.example", "/ws/api/v2", upgrade), 403U);
+    EXPECT_EQ(status_of("evil.example", "/ws/market/v1?instrument=ONE", upgrade), 403U);
+    for (const char* const host : {"venue.example", "Venue.Example:7020", "localhost", "192.0.2.1:7020"}) {
+        EXPECT_EQ(status_of(host, "/api/v2/public/get_time"), 200U) << host;
+    }
 }
 
 TEST_F(pages_world, requests_for_frames_that_are_wrong_are_refused) {

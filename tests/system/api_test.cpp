@@ -335,7 +335,7 @@ io::task<void> get(io::endpoint at, http::method method, std::string target, std
         co_return;
     }
     std::string text(http::name_of(method));
-    text += " " + target + " HTTP/1.1\r\nHost: venue\r\nConnection: close\r\n";
+    text += " " + target + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n";
     if (!origin.empty()) text += "Origin: " + origin + "\r\n";
     if (method == http::method::post) text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
     text += "\r\n" + body;

@@ -87,7 +87,8 @@ struct raw_response {
     std::string body;
 };
 
-/// Sends a request without a body and reads the response until the connection ends.
+/// Sends a request without a body to a host that is an address, unless `fields` begins with another Host, and reads the
+/// response until the connection ends.
 inline io::task<void> ask_raw(io::endpoint at, std::string method, std::string target, std::vector<std::string> fields,
                               raw_response* into) {
     auto stream = co_await io::tcp_stream::connect(co_await io::this_context(), at);
@@ -95,7 +96,8 @@ inline io::task<void> ask_raw(io::endpoint at, std::string method, std::string t
         ADD_FAILURE() << "not connected";
         co_return;
     }
-    std::string text = method + " " + target + " HTTP/1.1\r\nHost: venue\r\n";
+    std::string text = method + " " + target + " HTTP/1.1\r\n";
+    if (fields.empty() || !fields.front().starts_with("Host:")) text += "Host: 127.0.0.1\r\n";
     bool has_connection = false;
     for (const std::string& each : fields) {
         text += each + "\r\n";

@@ -122,8 +122,8 @@ bool is_origin(std::string_view text) {
 }
 
 void read_api(table_reader& r, configuration& c) {
-    r.knows(
-        {"certificate", "connections_per_address_max", "currency", "listen", "origins", "private_key", "tls_listen"});
+    r.knows({"certificate", "connections_per_address_max", "currency", "hosts", "listen", "origins", "private_key",
+             "tls_listen"});
     c.api_listen = r.address("listen", "");
     c.api_tls_listen = r.address("tls_listen", "");
     c.api_certificate = r.text("certificate", c.order_entry_certificate);
@@ -134,6 +134,11 @@ void read_api(table_reader& r, configuration& c) {
     c.api_origins = r.texts("origins", 64);
     for (const std::string& each : c.api_origins) {
         if (!is_origin(each)) r.fail("origins", "expected origins such as \"https://venue.example\", or \"*\"");
+    }
+    c.api_hosts = r.texts("hosts", 64);
+    for (const std::string& each : c.api_hosts) {
+        const bool is_name = !each.empty() && is_printable(each) && each.find_first_of(":/?#@ ") == std::string::npos;
+        if (!is_name) r.fail("hosts", "expected names without a port such as \"venue.example\", or \"*\"");
     }
     c.api_currency = r.text("currency", c.api_currency);
     const bool is_sound = !c.api_currency.empty() && c.api_currency.size() <= 16 && is_printable(c.api_currency);

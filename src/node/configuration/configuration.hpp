@@ -90,6 +90,7 @@ struct configuration {
     std::string api_certificate;                  ///< PEM files of it, those of order entry unless it has its own
     std::string api_private_key;
     std::vector<std::string> api_origins;  ///< the pages that may connect, beside those of the same host
+    std::vector<std::string> api_hosts;    ///< names in the Host field, beside addresses and "localhost"
     std::string api_currency = "USD";      ///< the name of the currency that prices are in
     std::size_t api_connections_per_address_max = api::connections_per_address_max;
     std::string feed_listen = "127.0.0.1:7002";
