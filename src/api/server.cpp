@@ -122,6 +122,20 @@ void server::add_routes() {
     if (!pages_.is_empty()) router_.get("/*", [this](http::exchange* on) { return show_page(on); });
 }
 
+// Over TLS a browser has compared the name with the certificate already.
+io::task<> server::answer(http::exchange* on) {
+    if (!is_secure(on) && !http::host_may_be(on->request().authority, options_.hosts)) return refuse_host(on);
+    return router_.answer(on);
+}
+
+io::task<> server::refuse_host(http::exchange* on) const {
+    refuse(
+        on,
+        api_error(error_code::bad_request, {}, "this host is not the API's: use an address, or name it in api.hosts"),
+        403);
+    co_return;
+}
+
 io::task<> server::show_page(http::exchange* on) {
     pages_.answer(*on);
     co_return;
@@ -130,19 +144,6 @@ io::task<> server::show_page(http::exchange* on) {
 io::task<> server::describe_methods(http::exchange* on) {
     respond_json(on, 200, openapi_text("/api/v2"));
     co_return;
-    // Over TLS a browser has compared the name with the certificate already.
-    io::task<> server::answer(http::exchange * on) {
-        if (!is_secure(on) && !http::host_may_be(on->request().authority, options_.hosts)) return refuse_host(on);
-        return router_.answer(on);
-    }
-
-    io::task<> server::refuse_host(http::exchange * on) const {
-        refuse(on,
-               api_error(error_code::bad_request, {},
-                         "this host is not the API's: use an address, or name it in api.hosts"),
-               403);
-        co_return;
-    }
 }
 
 io::task<> server::describe_messages(http::exchange* on) {

@@ -75,9 +75,9 @@ struct server_options {
     std::vector<api_key> keys;
     /// The pages that may connect from a browser, beside those of the server's own host: "https://venue.example".
     std::vector<std::string> origins;
-    std::string currency = "USD";
     /// The names that a request without TLS may have in its Host field, beside addresses and "localhost"; "*": any.
     std::vector<std::string> hosts;
+    std::string currency = "USD";
     bool is_test = false;
     std::size_t connections_per_address_max = api::connections_per_address_max;
     /// The venue's journals, one per partition, for questions about the past; none: there is no past.
@@ -156,12 +156,12 @@ class server {
     [[nodiscard]] io::task<> serve(io::tcp_stream stream, counted_connection counted);
     [[nodiscard]] io::task<> serve_secure(io::tcp_stream stream, io::tls_context settings, counted_connection counted);
     void add_routes();
+    [[nodiscard]] io::task<> answer(http::exchange* on);
+    [[nodiscard]] io::task<> refuse_host(http::exchange* on) const;
     [[nodiscard]] io::task<> serve_socket(http::exchange* on);
     [[nodiscard]] io::task<> serve_frames(http::exchange* on);
     [[nodiscard]] io::task<> answer_history(http::exchange* on);
     [[nodiscard]] std::expected<history_query, api_error> read_history_query(http::exchange* on);
-    [[nodiscard]] io::task<> answer(http::exchange* on);
-    [[nodiscard]] io::task<> refuse_host(http::exchange* on) const;
     void list_instruments(http::exchange* on) const;
     [[nodiscard]] std::expected<account*, api_error> account_of(http::exchange* on, std::string_view body);
     [[nodiscard]] io::task<> show_page(http::exchange* on);

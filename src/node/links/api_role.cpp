@@ -43,9 +43,9 @@ api::server_options options_of(const configuration& c, std::vector<api::feed_add
     }
     o.feeds = std::move(feeds);
     o.origins = c.api_origins;
+    o.hosts = c.api_hosts;
     o.currency = c.api_currency;
     o.is_test = c.keys_are_public;
-    o.hosts = c.api_hosts;
     o.connections_per_address_max = c.api_connections_per_address_max;
     if (orders) o.orders.emplace(*orders);
     o.keys = std::move(keys);
