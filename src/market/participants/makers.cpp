@@ -82,8 +82,11 @@ quote_distances avellaneda_stoikov(const optimal_maker_options& how, double posi
 quote_distances gueant_lehalle_fernandez_tapia(const optimal_maker_options& how, double position) noexcept {
     const double ratio = 1 + how.risk_aversion / how.decay;
     const double base = log_of(ratio) / how.risk_aversion;
-    const double slope = sqrt_of(how.volatility * how.volatility * how.risk_aversion / (2 * how.decay * how.intensity) *
+    const double exact = sqrt_of(how.volatility * how.volatility * how.risk_aversion / (2 * how.decay * how.intensity) *
                                  power_of(ratio, 1 + how.decay / how.risk_aversion));
+    // A large fee leaves an intensity of almost nothing. Beyond all prices, infinite distances would have no centre.
+    constexpr double most = 1e12;
+    const double slope = exact < most ? exact : most;
     return {base + (2 * position + 1) / 2 * slope, base + (1 - 2 * position) / 2 * slope};
 }
 

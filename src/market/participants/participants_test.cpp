@@ -564,6 +564,22 @@ TEST(optimal_maker, wants_its_distances_after_the_fee_when_it_counts_fees) {
     }
 }
 
+TEST(optimal_maker, has_finite_distances_where_a_fee_leaves_no_fills) {
+    optimal_maker_options how;
+    how.lots = 2;
+    for (const double intensity : {1e-300, 0.0}) {
+        how.intensity = intensity;
+        for (const double volatility : {2.0, 0.0}) {
+            how.volatility = volatility;
+            for (const double position : {-0.5, 0.0, 0.5}) {
+                const quote_distances at = gueant_lehalle_fernandez_tapia(how, position);
+                EXPECT_TRUE(std::isfinite(at.bid) && std::isfinite(at.ask)) << intensity << " " << volatility;
+                EXPECT_GE(at.bid + at.ask, 0) << intensity << " " << volatility;
+            }
+        }
+    }
+}
+
 TEST(value_trader, takes_and_quotes_at_prices_after_its_fees_when_it_counts_them) {
     oracle_options worth;
     worth.start_ticks = 110;
