@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "apps/corro/desk/price_text.hpp"
 #include "commands.hpp"
+#include "history/recorded_times.hpp"
 #include "past.hpp"
 
 namespace corro::app {
@@ -20,6 +23,7 @@ struct book_options {
     past_options past;
     std::string at;
     std::string instrument;
+    std::string times;
     std::uint32_t depth = 10;
     bool shows_orders = false;
     bool explains = false;
@@ -123,10 +127,42 @@ void print_books(past& p, const domain::instrument* only, const book_options& op
     }
 }
 
+/// Finds the last command before the first one that was recorded later than a time.
+class recorded_moment final : facility::event_consumer, history::command_listener {
+ public:
+    recorded_moment(const history::recorded_times& times, domain::time_ns at) : times_(times), at_(at) {}
+
+    /// Executes the journal from its beginning. @throws std::runtime_error
+    [[nodiscard]] history::moment find(const journal_source& journal) {
+        past p(journal);
+        p.advance(history::latest(), *this, this);
+        return history::moment(found_);
+    }
+
+ private:
+    void executing(const domain::command& command) noexcept override {
+        const auto recorded = times_.of(command.session, command.request());
+        is_over_ = is_over_ || (recorded && *recorded > at_);
+        if (!is_over_) found_ = command.sequence;
+    }
+    void consume(std::span<const domain::event> /*events*/) noexcept override {}
+
+    const history::recorded_times& times_;
+    domain::time_ns at_;
+    domain::sequence_number found_{};
+    bool is_over_ = false;
+};
+
 int run(const book_options& options) {
-    const history::moment at = moment_of("--at", options.at);
+    history::moment at = moment_of("--at", options.at);
     const std::vector<journal_source> journals = journals_of(options.past, options.instrument);
     if (!at.is_time) require_one(journals, "--at " + options.at);
+    if (!options.times.empty()) {
+        require_one(journals, "--times");
+        if (!at.is_time) throw std::runtime_error("--times: --at has to be a time");
+        const history::recorded_times times = history::recorded_times::load(options.times);
+        at = recorded_moment(times, at.time).find(journals.front());
+    }
     unknown_instrument unknown(options.instrument, journals);
     bool is_printed = false;
     for (const journal_source& journal : journals) {
@@ -157,6 +193,9 @@ void add_book_command(command_line& line) {
                     "State after this command, or after the last command not later than this time (UTC, as\n"
                     "2026-11-22T09:30:00.123456789)")
         .required();
+    command.add_option(
+        "--times", options->times,
+        "Take the time of --at as a recorded one: `corro replay --times` wrote those of its requests to this file");
     command.add_option("--instrument", options->instrument, "Print only the book of this instrument");
     command.add_option("--depth", options->depth, "Number of levels of each side")
         .shows_default()

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <exception>
+#include <expected>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -81,14 +82,19 @@ constexpr std::chrono::minutes folder_age_min{1};
 class locked_folder {
  public:
     /// Locks a folder unless another process has it. @param age_min  One that was changed since is not tried.
-    static std::optional<locked_folder> take(const std::filesystem::path& path, std::chrono::seconds age_min) {
+    /// @return The system's error; operation_not_permitted if the folder belongs to another user.
+    static std::expected<locked_folder, std::error_code> take(const std::filesystem::path& path,
+                                                              std::chrono::seconds age_min) {
+        const auto failed = [] { return std::unexpected(std::error_code(errno, std::generic_category())); };
+        const auto refused = [](std::errc why) { return std::unexpected(std::make_error_code(why)); };
         const int opened = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (opened < 0) return std::nullopt;
+        if (opened < 0) return failed();
         locked_folder made(opened);
         struct stat about{};
-        const bool is_mine = ::fstat(opened, &about) == 0 && about.st_uid == ::geteuid();
-        if (!is_mine || std::time(nullptr) - about.st_mtime < age_min.count()) return std::nullopt;
-        if (::flock(opened, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
+        if (::fstat(opened, &about) != 0) return failed();
+        if (about.st_uid != ::geteuid()) return refused(std::errc::operation_not_permitted);
+        if (std::time(nullptr) - about.st_mtime < age_min.count()) return refused(std::errc::device_or_resource_busy);
+        if (::flock(opened, LOCK_EX | LOCK_NB) != 0) return failed();
         return made;
     }
     locked_folder(locked_folder&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
@@ -108,7 +114,14 @@ class passing_folder {
     /// @throws std::system_error
     passing_folder() : path_((std::filesystem::temp_directory_path() / folder_prefix).string() + "XXXXXX") {
         if (::mkdtemp(path_.data()) == nullptr) throw std::system_error(errno, std::generic_category(), path_);
-        lock_.emplace(locked(path_));
+        // Of any age: its time lies ahead if the clock is set back.
+        auto made = locked_folder::take(path_, std::chrono::seconds::min());
+        if (!made) {
+            std::error_code ignored;
+            std::filesystem::remove(path_, ignored);
+            throw std::system_error(made.error(), path_);
+        }
+        lock_.emplace(std::move(*made));
     }
     ~passing_folder() {
         std::error_code ignored;
@@ -119,12 +132,6 @@ class passing_folder {
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
-    static locked_folder locked(const std::string& path) {
-        std::optional<locked_folder> made = locked_folder::take(path, std::chrono::seconds(0));
-        if (!made) throw std::system_error(errno, std::generic_category(), path);
-        return std::move(*made);
-    }
-
     std::string path_;
     std::optional<locked_folder> lock_;
 };
@@ -135,7 +142,7 @@ void remove_left_behind() {
     std::filesystem::directory_iterator each(std::filesystem::temp_directory_path(error), error);
     for (; !error && each != std::filesystem::directory_iterator(); each.increment(error)) {
         if (!each->path().filename().string().starts_with(folder_prefix)) continue;
-        const std::optional<locked_folder> mine = locked_folder::take(each->path(), folder_age_min);
+        const auto mine = locked_folder::take(each->path(), folder_age_min);
         if (!mine) continue;
         std::error_code failed;
         std::filesystem::remove_all(each->path(), failed);

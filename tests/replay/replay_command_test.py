@@ -210,6 +210,24 @@ def tool(*arguments):
     return done.returncode, done.stdout, done.stderr
 
 
+def iso(ns):
+    """A time as `--at` takes it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(ns // 10**9)) + f".{ns % 10**9:09}"
+
+
+def best_of(text):
+    """The best bid and offer that `corro book` prints, each as quantity and price in ten-thousandths; None for none."""
+    left, right = re.search(r"ask +quantity +orders\n(.*)\|(.*)\n", text).groups()
+    sides = [left.split()[1:], right.split()[1::-1]]
+    return [(int(side[0]), round(float(side[1]) * 10_000)) if len(side) == 2 else None for side in sides]
+
+
+def recorded_best(row):
+    """The same of a row of an order book file."""
+    ask, ask_size, bid, bid_size = map(int, row.split(",")[:4])
+    return [(bid_size, bid) if bid_size else None, (ask_size, ask) if ask_size else None]
+
+
 def without_order(line):
     """A row of a message file but for the number of its order, which is the venue's own."""
     fields = line.split(",")
@@ -254,6 +272,22 @@ with tempfile.TemporaryDirectory() as folder:
     expect("the export is the recording, and what the replay leaves behind is deleted",
            [without_order(each) for each in exported[:9]] == [without_order(each) for each in recorded]
            and [each.split(",")[1] for each in exported[9:]] == ["3"], again.read_text())
+
+    # The book at a recorded moment is the recorded one. Behind the last row the replay deletes what is left.
+    moments = [int(line.split(",")[2]) for line in lines[1:]]
+    asked = 0
+    for moment, following, row in zip(moments, moments[1:], books.read_text().splitlines()):
+        if moment == following:
+            continue
+        code, out, err = tool("book", "--config", config, "--times", times, "--at", iso(moment), "--depth", "1")
+        expect("the book is printed", code == 0, (code, out, err))
+        expect(f"the book at {iso(moment)} is the recorded one", best_of(out) == recorded_best(row), (out, row))
+        asked += 1
+    expect("several moments are asked for", asked == 7, asked)
+    code, out, err = tool("book", "--config", config, "--times", times, "--at", iso(moments[0] - 1), "--depth", "1")
+    expect("before the first row there is no order", code == 0 and best_of(out) == [None, None], (code, out, err))
+    code, out, err = tool("book", "--config", config, "--times", times, "--at", "3")
+    expect("a number is no recorded time", code == 1 and "--times: --at has to be a time" in err, (code, out, err))
 
     # Control: without the file the export has the venue's own times.
     code, out, err = tool("export", "--config", config, "--format", "lobster", "--depth", "2", folder / "today")
