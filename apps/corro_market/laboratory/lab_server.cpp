@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "http/host_names.hpp"
 #include "io/loop/timer.hpp"
 #include "io/task/when_any.hpp"
 
@@ -44,15 +45,6 @@ void refuse(http::exchange* on, const refusal& why) {
     respond_json(on, why.status, {{"error", why.message}});
 }
 
-/// A name of this machine, or an address: names of others may lead here only by a server of theirs.
-bool is_own_host(std::string_view authority) {
-    const std::size_t colon = authority.rfind(':');
-    const bool has_port = colon != std::string_view::npos && authority.find(']', colon) == std::string_view::npos;
-    const std::string_view name = has_port ? authority.substr(0, colon) : authority;
-    return http::same_name(name, "localhost") ||
-           io::endpoint::parse(std::string(name) + (has_port ? std::string(authority.substr(colon)) : ":80"));
-}
-
 io::task<> wait_for_the_end(websocket::connection* peer) {
     for (;;) {
         const auto message = co_await peer->receive();
@@ -87,7 +79,7 @@ io::task<> lab_server::serve(io::tcp_acceptor* port) {
 
 bool lab_server::refuse_strangers(http::exchange* on) {
     const http::request_head& head = on->request();
-    if (!is_own_host(head.authority)) {
+    if (!http::host_may_be(head.authority, {})) {
         refuse(on, {403, "this host is not the laboratory's; open the address that corro market lab printed"});
         return true;
     }
