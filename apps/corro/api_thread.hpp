@@ -26,8 +26,9 @@ namespace corro::app {
 class api_thread {
  public:
     api_thread(node::configuration configuration, std::vector<api::feed_address> feeds, io::endpoint orders,
-               std::vector<api::api_key> keys)
-        : role_(context_, configuration, std::move(feeds), orders, std::move(keys), dashboard_files()),
+               std::vector<api::api_key> keys, std::vector<api::timed_stage> stages)
+        : role_(context_, configuration, std::move(feeds), orders, std::move(keys), dashboard_files(),
+                std::move(stages)),
           close_(context_) {
         thread_ = std::thread([this] { run(); });
     }
@@ -78,6 +79,18 @@ void for_each_address(const node::api_role& web, Visit visit) {
     if (web.secure_where()) visit("https", "wss", web.secure_where()->to_string());
 }
 
+/// The stages of a venue's requests, for the API's thread.
+[[nodiscard]] inline std::vector<api::timed_stage> stages_of(const node::venue& venue) {
+    std::vector<api::timed_stage> all;
+    for (std::size_t kind = 0; kind < node::timed_kinds.size(); ++kind) {
+        for (std::size_t stage = 0; stage < node::timed_stages.size(); ++stage) {
+            all.push_back(
+                {node::timed_kinds[kind].second, node::timed_stages[stage], &venue.latencies().live(kind, stage)});
+        }
+    }
+    return all;
+}
+
 /// The API beside a venue that has started; nullptr if the configuration has none.
 [[nodiscard]] inline std::unique_ptr<api_thread> start_api(const node::configuration& c, const node::venue& venue,
                                                            std::vector<api::api_key> keys) {
@@ -90,7 +103,7 @@ void for_each_address(const node::api_role& web, Visit visit) {
         feeds.push_back(node::feed_address_of(feed.feed_endpoint(), feed.snapshot_endpoint()));
     }
     return std::make_unique<api_thread>(std::move(own), std::move(feeds), node::reachable(venue.order_entry_endpoint()),
-                                        std::move(keys));
+                                        std::move(keys), stages_of(venue));
 }
 
 }  // namespace corro::app

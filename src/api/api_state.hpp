@@ -19,6 +19,7 @@
 #include "api/market_listeners.hpp"
 #include "api/market_view.hpp"
 #include "api/public_methods.hpp"
+#include "api/stage_latencies.hpp"
 #include "io/loop/context.hpp"
 
 namespace corro::api {
@@ -39,6 +40,7 @@ struct api_state {
         s.is_joined = is_joined();
         s.now_ms = now_us() / 1'000;
         s.currency = currency;
+        s.latencies = &latencies;
         return s;
     }
 
@@ -60,6 +62,7 @@ struct api_state {
     std::vector<std::unique_ptr<account>> accounts;                     ///< one per key
     std::vector<std::unique_ptr<account_channels>> account_publishers;  ///< in the same order
     std::unique_ptr<authentication> keys;
+    stage_latencies latencies{std::vector<timed_stage>()};
     std::size_t feeds_count = 0;
     std::size_t feeds_joined = 0;
 };

@@ -228,6 +228,7 @@ TEST_F(history_readers, a_book_is_the_one_at_its_moment) {
         q.from = history::moment(domain::sequence_number{sequence});
         const history_answer answer = ask(q);
         EXPECT_EQ(answer.sequence, sequence);
+        EXPECT_EQ(answer.digest, what.hashes[sequence - 1]);
         const auto rows = parse_json(answer.body);
         if (!rows) continue;  // it has more values than a request may have
         ASSERT_EQ(rows->items.size(), book[0].size() + book[1].size());

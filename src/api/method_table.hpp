@@ -33,6 +33,7 @@ enum class method_id : std::uint8_t {
     ticker,
     last_trades_by_instrument,
     last_trades_by_currency,
+    latencies,
     set_heartbeat,
     disable_heartbeat,
     subscribe,

@@ -240,6 +240,7 @@ std::expected<std::string, api_error> answer_public(const request& r, const publ
         case method_id::test: return answer_test(r);
         case method_id::get_time: return std::to_string(state.now_ms);
         case method_id::status: return answer_status(state);
+        case method_id::latencies: return state.latencies == nullptr ? "[]" : state.latencies->text();
         default: break;
     }
     // A book that may be old is not shown.

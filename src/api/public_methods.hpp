@@ -12,6 +12,7 @@
 #include "api/errors.hpp"
 #include "api/market_view.hpp"
 #include "api/request.hpp"
+#include "api/stage_latencies.hpp"
 #include "domain/types.hpp"
 
 namespace corro::api {
@@ -22,9 +23,10 @@ inline constexpr std::string_view api_version = "2.0.0";
 /// What the answers depend on.
 struct public_state {
     const market_view* markets = nullptr;
-    bool is_joined = false;     ///< whether the feeds are connected
-    std::int64_t now_ms = 0;    ///< since 1970
-    std::string_view currency;  ///< that prices are in
+    bool is_joined = false;                      ///< whether the feeds are connected
+    std::int64_t now_ms = 0;                     ///< since 1970
+    std::string_view currency;                   ///< that prices are in
+    const stage_latencies* latencies = nullptr;  ///< nullptr: none are known
 };
 
 /// The credits of a request, with those of the book in its answer.

@@ -249,8 +249,8 @@ TEST(request, without_the_feed_nothing_about_the_market_is_answered) {
         request r;
         r.method = &each;
         const auto answer = answer_public(r, state);
-        const bool needs_none =
-            each.id == method_id::test || each.id == method_id::get_time || each.id == method_id::status;
+        const bool needs_none = each.id == method_id::test || each.id == method_id::get_time ||
+                                each.id == method_id::status || each.id == method_id::latencies;
         ASSERT_EQ(answer.has_value(), needs_none) << each.name;
         if (!answer) {
             EXPECT_EQ(answer.error().code, error_code::system_maintenance) << each.name;

@@ -61,6 +61,13 @@ io::endpoint peer_of(http::exchange* on) {
     return stream->remote_endpoint().value_or(io::endpoint());
 }
 
+/// A digest, in hexadecimal.
+std::string sixteen_digits(std::uint64_t number) {
+    std::string text(16, '0');
+    for (std::size_t k = text.size(); k-- > 0; number /= 16) text[k] = "0123456789abcdef"[number % 16];
+    return text;
+}
+
 }  // namespace
 
 /// Counts a connection of an address for as long as it lives.
@@ -92,6 +99,7 @@ server::server(io::context& on, io::tcp_acceptor port, server_options options)
       handshakes_(on) {
     if (options_.secure) secure_where_ = options_.secure->port.local_endpoint().value_or(io::endpoint());
     state_.currency = options_.currency;
+    state_.latencies = stage_latencies(std::move(options_.stages));
     state_.is_test = options_.is_test;
     state_.feeds_count = options_.feeds.size();
     for (const feed_address& each : options_.feeds) feeds_.push_back(followed_feed{each, nullptr, false});
@@ -182,6 +190,7 @@ io::task<> server::run() {
     feeding.spawn(publish_every(channel_interval::short_, interval_short));
     feeding.spawn(publish_every(channel_interval::long_, interval_long));
     for (std::size_t tick = 0; tick < frame_ticks_ms.size(); ++tick) feeding.spawn(publish_frames(tick));
+    if (!state_.latencies.is_empty()) feeding.spawn(watch_stages());
     io::task_scope trading(*state_.context);
     for (const auto& each : state_.accounts) trading.spawn(each->run());
     for (const auto& each : state_.account_publishers) feeding.spawn(publish_account(each.get()));
@@ -220,6 +229,14 @@ io::task<> server::publish_every(channel_interval interval, std::chrono::millise
         const std::error_code interrupted = co_await io::sleep_for(length);
         if (interrupted) co_return;
         state_.publisher.publish(interval);
+    }
+}
+
+io::task<> server::watch_stages() {
+    while (true) {
+        const std::error_code stopped = co_await io::sleep_for(stage_latencies::look_interval);
+        if (stopped) co_return;
+        state_.latencies.look();
     }
 }
 
@@ -416,11 +433,13 @@ io::task<> server::answer_history(http::exchange* on) {
                                     {"Vary", "Accept, Origin"},
                                     {"Corro-Sequence", sequence},
                                     {"Corro-Time", time}};
+    const std::string digest = result->digest ? sixteen_digits(*result->digest) : std::string();
+    if (!digest.empty()) fields.emplace_back("Corro-Digest", digest);
     const std::string next = result->next ? std::to_string(*result->next) : std::string();
     if (!next.empty()) fields.emplace_back("Corro-Next", next);
     if (const std::string_view origin = allowed_origin(on); !origin.empty()) {
         fields.emplace_back("Access-Control-Allow-Origin", origin);
-        fields.emplace_back("Access-Control-Expose-Headers", "Corro-Sequence, Corro-Time, Corro-Next");
+        fields.emplace_back("Access-Control-Expose-Headers", "Corro-Sequence, Corro-Time, Corro-Digest, Corro-Next");
     }
     on->respond(200, fields, result->body);
 }

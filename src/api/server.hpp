@@ -32,6 +32,7 @@
 #include "api/frame_session.hpp"
 #include "api/history_service.hpp"
 #include "api/site.hpp"
+#include "api/stage_latencies.hpp"
 #include "api/web_session.hpp"
 #include "client/feed_session.hpp"
 #include "client/venue_endpoint.hpp"
@@ -82,6 +83,8 @@ struct server_options {
     std::size_t connections_per_address_max = api::connections_per_address_max;
     /// The venue's journals, one per partition, for questions about the past; none: there is no past.
     std::vector<history_source> journals;
+    /// The stages of the venue's requests, if the venue is of this process.
+    std::vector<timed_stage> stages;
     /// The pages at "/"; without any there is nothing.
     std::span<const site_file> pages;
 };
@@ -147,6 +150,7 @@ class server {
     [[nodiscard]] io::task<bool> join(followed_feed& feed);
     [[nodiscard]] io::task<bool> resume(followed_feed& feed);
     [[nodiscard]] io::task<> pass_on(followed_feed& feed);
+    [[nodiscard]] io::task<> watch_stages();
     [[nodiscard]] io::task<> publish_frames(std::size_t tick);
     [[nodiscard]] io::task<> publish_every(channel_interval interval, std::chrono::milliseconds length);
 

@@ -367,6 +367,23 @@ class Dashboard(Page):
         self.browser.wait("no order", "return document.querySelectorAll('#orders tr').length === 0")
         self.assertNotIn(6000, self.bob.book()["bids"])
 
+    def test_the_latency_panel_has_the_stages_of_the_venue(self):
+        # One request in 16 is timed.
+        for _ in range(40):
+            order = self.bob.order("buy", 5990)
+            self.bob.call("private/cancel", order_id=order["order_id"])
+            time.sleep(0.1)
+        shown = """return [...document.querySelectorAll('#stages tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent));"""
+        self.browser.wait("the stages of orders", "return [...document.querySelectorAll('#stages tbody th')].some((each) => each.textContent === 'enter order: total')")
+        rows = {row[0]: [float(cell) for cell in row[1:]] for row in self.browser.run(shown)}
+        for stage in ("decode", "answer", "total"):
+            p50, p99, p999, count = rows[f"enter order: {stage}"]
+            self.assertTrue(0 < p50 <= p99 <= p999, rows)
+            self.assertGreaterEqual(count, 1)
+        self.assertGreaterEqual(rows["enter order: total"][2], rows["enter order: answer"][2])
+        there = {(each["request"], each["stage"]): each for each in self.bob.call("public/get_latencies")}
+        self.assertEqual(set(there[("enter_order", "total")]), {"request", "stage", "count", "p50_ns", "p99_ns", "p999_ns"})
+
     def test_own_orders_have_their_place_in_the_queue(self):
         self.log_on()
         self.browser.run("""window.drawn = []; const was = CanvasRenderingContext2D.prototype.fillText;
@@ -564,15 +581,24 @@ class Dashboard(Page):
             self.browser.wait("that moment", "return document.querySelector('#past-time').textContent.startsWith(arguments[0])", f"command {moment},")
             with urllib.request.urlopen(f"{url}&at={moment}", timeout=TIME_LIMIT_S) as answer:
                 rows = json.load(answer)
+                digest = answer.headers["Corro-Digest"]
             bids, asks = ([[row["orders"], row["quantity"], row["price"]] for row in rows if row["side"] == side] for side in ("buy", "sell"))
             there = [(bids[k:k + 1] or [[0, 0, 0]])[0] + (asks[k:k + 1] or [[0, 0, 0]])[0][::-1] for k in range(max(len(bids), len(asks)))]
             self.assertEqual(self.browser.run(shown), there)
-        # The address is of this moment.
+        # The address is of this moment, and of this journal.
         address = self.browser.run("return location.href")
-        self.assertTrue(address.endswith(f"#{ES}@{last - 5}"), address)
+        self.assertTrue(address.endswith(f"#{ES}@{last - 5}:{digest}"), address)
+        moment = "return document.querySelector('#past-time').textContent.startsWith(arguments[0])"
         self.browser.open("about:blank")
         self.browser.open(address)
-        self.browser.wait("the same moment", "return document.querySelector('#past-time').textContent.startsWith(arguments[0])", f"command {last - 5},")
+        self.browser.wait("the same moment", moment, f"command {last - 5},")
+        self.assertEqual(self.browser.text("#past-link"), "")
+        for other, words in ((address[:-16] + "0" * 16, "It is of another journal."), (address.replace(f"@{last - 5}", "@900000000"), "no command 900000000")):
+            self.browser.open("about:blank")
+            self.browser.open(other)
+            self.browser.wait("the difference to be said", "return document.querySelector('#past-link').textContent.includes(arguments[0])", words)
+        self.browser.run("""document.querySelector('#past-back').click();""")
+        self.browser.wait("the words to go", "return document.querySelector('#past-link').textContent === ''")
 
     def test_options_have_the_volatility_that_their_prices_imply(self):
         years = (datetime.datetime(2027, 6, 18, 15, tzinfo=datetime.timezone.utc).timestamp() - time.time()) / (365 * 86400)

@@ -196,6 +196,32 @@ class Page(unittest.TestCase):
         self.assertEqual(self.browser.run("return document.querySelectorAll('#compare-plots canvas').length"), 4)
         self.assertIn("lots 300", self.browser.text("#compare-what"))
 
+    def test_a_link_leads_to_its_moment_and_says_when_the_market_is_another(self):
+        there = self.go(12)
+        self.browser.click("#link")
+        address = self.browser.run("return location.href")
+        for part in ("scenario=calm", "seed=3", "time_ns=12000000000", f"command={there['commands']}", f"digest={there['digest']}"):
+            self.assertIn(part, address)
+        # From another seed and moment.
+        self.ask("control", {"do": "restart", "seed": 8})
+        self.ask("control", {"do": "go", "seconds": 20})
+        self.browser.open("about:blank")
+        self.browser.open(address)
+        self.wait_for_text("#digest", there["digest"])
+        self.wait_for_text("#seed-now", "3")
+        self.wait_for_text("#time", "0:12.0")
+        self.assertEqual(self.browser.text("#link-problem"), "")
+        # The same moment with a change before it is another market.
+        self.ask("control", {"do": "go", "seconds": 5})
+        self.ask("inject", {"kind": "withdraw", "group": "makers"})
+        for other, words in ((address, "This is another market than the link's"), (address.replace("calm", "storm"), "is of the scenario storm"),
+                             (address.replace("seed=3", "seed=-3"), "leads nowhere")):
+            self.browser.open("about:blank")
+            self.browser.open(other)
+            self.browser.wait(words, "return document.querySelector('#link-problem').textContent.includes(arguments[0])", words)
+        # The seed that does not exist was refused.
+        self.assertTrue(all("status of 400" in each for each in self.browser.complaints()))
+
     def test_a_lost_laboratory_is_announced_and_comes_back(self):
         self.go(5)
         self.end()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time travel: the book after any command of the venue's journal, by a slider or played. The address names the moment.
+// Time travel: the book after any command of the venue's journal, by a slider or played. The address names the moment, and
+// the digest of the venue's state there: an address of another journal is noticed.
 
 import { byId, element, setText } from "./dom";
 import { type Instrument, priceText, ticksOf } from "./instrument";
@@ -12,6 +13,19 @@ interface Row {
 }
 
 const depth = 10;
+interface Answer {
+    rows: Row[];
+    sequence: number;
+    time: string;
+    digest: string;
+}
+
+/** What an address names beside the instrument. */
+interface Link {
+    sequence: number;
+    digest: string;
+}
+
 /** Milliseconds between two moments that are played. */
 const playInterval = 100;
 
@@ -27,12 +41,12 @@ export class Past {
         private instrument: Instrument,
         private readonly onFound: () => void,
     ) {
-        this.slider.addEventListener("input", () => void this.go(this.slider.valueAsNumber));
+        this.slider.addEventListener("input", () => this.scrub(this.slider.valueAsNumber));
         byId("past-back").addEventListener("click", () => this.move(-1));
         byId("past-on").addEventListener("click", () => this.move(1));
         byId("past-play").addEventListener("click", () => (this.playing === 0 ? this.play() : this.pause()));
         byId("past-newest").addEventListener("click", () => void this.begin());
-        void this.begin(momentOf(location.hash));
+        void this.begin(linkOf(location.hash));
     }
 
     show(instrument: Instrument): void {
@@ -42,21 +56,37 @@ export class Past {
     }
 
     /** Asks for the last book; the panel is there if the venue answers questions about its past. */
-    private async begin(moment: number | null = null): Promise<void> {
+    private async begin(link: Link | null = null): Promise<void> {
+        setText(byId("past-link"), "");
         const answer = await this.ask(null);
         byId("past-panel").hidden = answer === null;
         if (answer === null) return;
         this.onFound();
         this.slider.max = String(answer.sequence);
         this.slider.value = String(answer.sequence);
-        if (moment === null) this.draw(answer.rows, answer.sequence, answer.time);
-        else await this.go(moment);
+        if (link === null) this.draw(answer);
+        else await this.follow(link, answer.sequence);
+    }
+
+    private async follow(link: Link, last: number): Promise<void> {
+        if (link.sequence > last) {
+            setText(byId("past-link"), `The journal has no command ${link.sequence} yet, or the link is of another journal.`);
+        }
+        const there = await this.go(Math.min(link.sequence, last));
+        if (there === null || there.sequence !== link.sequence || link.digest === "" || there.digest === link.digest) return;
+        const words = `After command ${link.sequence} the state has the digest ${there.digest}; the link has ${link.digest}.`;
+        setText(byId("past-link"), `${words} It is of another journal.`);
     }
 
     private move(direction: 1 | -1): void {
         const to = this.slider.valueAsNumber + direction * Number(this.step.value);
         this.slider.value = String(to);
-        void this.go(this.slider.valueAsNumber);
+        this.scrub(this.slider.valueAsNumber);
+    }
+
+    private scrub(moment: number): void {
+        setText(byId("past-link"), "");
+        void this.go(moment);
     }
 
     private play(): void {
@@ -75,22 +105,26 @@ export class Past {
     }
 
     /** Of moments that are wanted while a question is open only the last is asked for. */
-    private async go(moment: number): Promise<void> {
+    private async go(moment: number): Promise<Answer | null> {
         this.slider.value = String(moment);
         this.wanted = moment;
-        if (this.isAsking) return;
+        if (this.isAsking) return null;
         this.isAsking = true;
+        let shown: Answer | null = null;
         while (this.wanted !== null) {
             const at: number = this.wanted;
             this.wanted = null;
             const { instrument } = this;
             const answer = await this.ask(at);
-            if (answer !== null && instrument === this.instrument) this.draw(answer.rows, at, answer.time);
+            if (answer === null || instrument !== this.instrument) continue;
+            this.draw(answer);
+            shown = answer;
         }
         this.isAsking = false;
+        return shown;
     }
 
-    private async ask(at: number | null): Promise<{ rows: Row[]; sequence: number; time: string } | null> {
+    private async ask(at: number | null): Promise<Answer | null> {
         const query = new URLSearchParams({ instrument: this.instrument.name, depth: String(depth), format: "json" });
         if (at !== null) query.set("at", String(at));
         try {
@@ -99,14 +133,19 @@ export class Past {
                 setText(byId("past-time"), answer.status === 429 ? "too many questions: wait a moment" : "the venue has no answer");
                 return null;
             }
-            const sequence = Number(answer.headers.get("Corro-Sequence"));
-            return { rows: await answer.json(), sequence, time: answer.headers.get("Corro-Time") ?? "" };
+            const head = (name: string) => answer.headers.get(name) ?? "";
+            return {
+                rows: await answer.json(),
+                sequence: Number(head("Corro-Sequence")),
+                time: head("Corro-Time"),
+                digest: head("Corro-Digest"),
+            };
         } catch {
             return null;
         }
     }
 
-    private draw(rows: Row[], sequence: number, time: string): void {
+    private draw({ rows, sequence, time, digest }: Answer): void {
         const bids = rows.filter((row) => row.side === "buy");
         const asks = rows.filter((row) => row.side === "sell");
         const cells = (row: Row | undefined, side: string) =>
@@ -119,16 +158,17 @@ export class Past {
             ),
         );
         setText(byId("past-time"), `command ${sequence}, ${time}`);
-        history.replaceState(null, "", `#${encodeURIComponent(this.instrument.name)}@${sequence}`);
+        history.replaceState(null, "", `#${encodeURIComponent(this.instrument.name)}@${sequence}:${digest}`);
     }
 }
 
-/** The address of a page: the instrument, and after @ a moment. */
+/** The address of a page: the instrument, and after @ a command, and after : the digest of the state there. */
 export function instrumentOfAddress(hash: string): string {
     return decodeURIComponent(hash.slice(1).split("@")[0]!);
 }
 
-function momentOf(hash: string): number | null {
-    const moment = Number.parseInt(hash.split("@")[1] ?? "", 10);
-    return Number.isNaN(moment) ? null : moment;
+function linkOf(hash: string): Link | null {
+    const [sequence, digest] = (hash.split("@")[1] ?? "").split(":");
+    const number = Number.parseInt(sequence!, 10);
+    return Number.isNaN(number) ? null : { sequence: number, digest: digest ?? "" };
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The status panel: is the market current, how fast do messages and frames come, how long do answers take.
+// The status panel: is the market current, how fast do messages and frames come, how long do answers take, and the stages
+// of requests inside the venue.
 
 import type { Connection } from "./connection";
 import { byId, element, setClass, setText } from "./dom";
@@ -9,6 +10,16 @@ import { Percentiles } from "./percentiles";
 
 const drawInterval = 500;
 const probeInterval = 2_000;
+
+/** Of public/get_latencies. */
+interface Stage {
+    request: string;
+    stage: string;
+    count: number;
+    p50_ns: number;
+    p99_ns: number;
+    p999_ns: number;
+}
 
 export class Status {
     readonly frames = new Percentiles(600);
@@ -28,8 +39,33 @@ export class Status {
         connection.onAnswered = (method, seen, within) => this.addAnswer(method, seen, within);
         connection.onState(() => this.drawConnection());
         setInterval(() => {
-            if (connection.state === "open") connection.call("public/test").catch(() => {});
+            if (connection.state === "open") void this.askStages();
         }, probeInterval);
+    }
+
+    /** The question is also the probe of how long an answer takes. */
+    private async askStages(): Promise<void> {
+        try {
+            this.drawStages((await this.connection.call("public/get_latencies")) as Stage[]);
+        } catch {
+            // The next one is asked in any case.
+        }
+    }
+
+    private drawStages(all: Stage[]): void {
+        const table = byId<HTMLTableElement>("stages");
+        // Once it was there it stays, also when a few seconds have no requests.
+        if (all.length > 0) table.hidden = false;
+        const rows = all.map((one) =>
+            element(
+                "tr",
+                {},
+                element("th", { scope: "row" }, `${one.request.replace("_", " ")}: ${one.stage}`),
+                ...[one.p50_ns, one.p99_ns, one.p999_ns].map((ns) => element("td", { class: "number" }, (ns / 1000).toFixed(1))),
+                element("td", { class: "number" }, String(one.count)),
+            ),
+        );
+        table.tBodies[0]!.replaceChildren(...rows);
     }
 
     draw(now: number, bytes: number): void {

@@ -33,8 +33,10 @@ std::vector<api::history_source> journals_of(const configuration& c, io::platfor
 
 api::server_options options_of(const configuration& c, std::vector<api::feed_address> feeds,
                                std::optional<io::endpoint> orders, std::vector<api::api_key> keys,
-                               std::span<const api::site_file> pages, io::context& context) {
+                               std::span<const api::site_file> pages, std::vector<api::timed_stage> stages,
+                               io::context& context) {
     api::server_options o;
+    o.stages = std::move(stages);
     o.journals = journals_of(c, context.runs_on());
     if (!c.api_tls_listen.empty()) {
         io::tls_context settings = secure_server(c.api_certificate, c.api_private_key,
@@ -57,11 +59,11 @@ api::server_options options_of(const configuration& c, std::vector<api::feed_add
 
 api_role::api_role(io::context& context, const configuration& c, std::vector<api::feed_address> feeds,
                    std::optional<io::endpoint> orders, std::vector<api::api_key> keys,
-                   std::span<const api::site_file> pages)
+                   std::span<const api::site_file> pages, std::vector<api::timed_stage> stages)
     : context_(context),
       server_(context,
               c.api_listen.empty() ? io::tcp_acceptor() : open_port(context, c.api_listen, place_of(c, "api.listen")),
-              options_of(c, std::move(feeds), orders, std::move(keys), pages, context)),
+              options_of(c, std::move(feeds), orders, std::move(keys), pages, std::move(stages), context)),
       metrics_(
           context, [this](telemetry::metrics_page& page) { collect(page); },
           [this] { return std::string(server_.is_joined() ? "" : "The venue's feed is not connected."); }) {

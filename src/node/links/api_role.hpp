@@ -29,10 +29,11 @@ class api_role {
     /// @param pages   The dashboard; they outlive the role.
     /// @param orders  The venue's order entry, for `keys`; nothing: there is only market data.
     /// @param keys    Of `api_keys_of`.
+    /// @param stages  Of a venue in this process, which outlives the role.
     /// @throws std::system_error, configuration_error.
     api_role(io::context& context, const configuration& configuration, std::vector<api::feed_address> feeds,
              std::optional<io::endpoint> orders = std::nullopt, std::vector<api::api_key> keys = {},
-             std::span<const api::site_file> pages = {});
+             std::span<const api::site_file> pages = {}, std::vector<api::timed_stage> stages = {});
 
     /// Serves until `close`. @suspend Until then. @cancel Ends all connections.
     [[nodiscard]] io::task<void> run();

@@ -14,6 +14,12 @@ TEST(latency_tables, keep_kinds_and_stages_apart_and_add_the_total) {
     EXPECT_EQ(tables.stage(domain::command_kind::enter_order, 0).max(), 100U);
     EXPECT_EQ(tables.stage(domain::command_kind::enter_order, 2).max(), 1'000U);
     EXPECT_EQ(tables.stage(domain::command_kind::cancel_order, 1).count(), 1U);
+    base::shared_histogram::counts live{};
+    tables.live(0, 2).copy_to(live);
+    EXPECT_EQ(base::value_at_share(live, 1),
+              base::shared_histogram::highest_of(base::shared_histogram::index_of(1'000)));
+    tables.live(1, 2).copy_to(live);
+    EXPECT_EQ(base::value_at_share(live, 1), 0U) << "no order was amended";
     const std::string text = tables.format();
     EXPECT_NE(text.find("stage 1"), std::string::npos);
     EXPECT_NE(text.find("enter_order"), std::string::npos);

@@ -7,20 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "node/venue/latency_tables.hpp"
 #include "wire/generated/corro_binary.hpp"
 
 namespace corro::node {
 namespace {
 
 using telemetry::metrics_page;
-
-constexpr std::array<std::pair<domain::command_kind, std::string_view>, 4> timed_kinds{{
-    {domain::command_kind::enter_order, "enter_order"},
-    {domain::command_kind::amend_order, "amend_order"},
-    {domain::command_kind::cancel_order, "cancel_order"},
-    {domain::command_kind::enter_quote, "enter_quote"},
-}};
-constexpr std::array<std::string_view, 3> stages{"decode", "answer", "total"};
 
 /// Writes one sample for each reason that has occurred.
 template <class Reason>
@@ -83,9 +76,9 @@ void add_metrics(const order_entry& side, metrics_page& page) {
     page.gauge("corro_commands_capacity", "Capacity of the queue to the facility, in commands.",
                static_cast<double>(gateway::command_queue_capacity));
     for (const auto& [kind, name] : timed_kinds) {
-        for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+        for (std::size_t stage = 0; stage < timed_stages.size(); ++stage) {
             page.histogram("corro_request_seconds", "Time of sampled requests inside the venue, by kind and stage.",
-                           side.latencies().stage(kind, stage), {{"kind", name}, {"stage", stages[stage]}});
+                           side.latencies().stage(kind, stage), {{"kind", name}, {"stage", timed_stages[stage]}});
         }
     }
 }

@@ -18,6 +18,7 @@ import { type News, type Now, type Terms, ask, marketTime } from "./api";
 import { Changes } from "./changes";
 import { Compare } from "./compare";
 import { LabQuality } from "./lab_quality";
+import { type Moment, differenceOf, linkTo, momentOf } from "./link";
 
 /** The server sends at least one message each second. */
 const silenceMax = 6_000;
@@ -41,6 +42,8 @@ class LaboratoryPage {
     private terms: Terms | null = null;
     private now: Now | null = null;
     private socket: LastingSocket;
+    /** Of the address, until the market is there. */
+    private wanted: Moment | null = momentOf(location.hash);
     private readonly moment = byId<HTMLInputElement>("moment");
 
     constructor() {
@@ -131,6 +134,9 @@ class LaboratoryPage {
         const chosen = terms.instruments.findIndex((each) => each.instrument_name === select.value);
         this.instrument = instrumentOf(terms.instruments[chosen]!);
         this.compare.showInstrument(chosen);
+        const { wanted } = this;
+        this.wanted = null;
+        if (wanted !== null) void this.follow(wanted, terms);
         if (this.heatmap === null) this.makePictures(this.instrument);
     }
 
@@ -219,6 +225,31 @@ class LaboratoryPage {
         }
     }
 
+    /** Brings the market to the moment of a link, and says so when it is another one there. */
+    private async follow(wanted: Moment, terms: Terms): Promise<void> {
+        setText(byId("link-problem"), "");
+        try {
+            if (wanted.seed !== terms.seed) await ask<Now>("control", { do: "restart", seed: wanted.seed });
+            const there = await ask<Now>("control", { do: "go", seconds: wanted.timeNs / 1e9 });
+            setText(byId("link-problem"), differenceOf(wanted, terms.scenario, there));
+        } catch (error) {
+            setText(byId("link-problem"), `The link leads nowhere: ${(error as Error).message}`);
+        }
+    }
+
+    private async copyLink(): Promise<void> {
+        const { now, terms } = this;
+        if (now === null || terms === null) return;
+        setText(byId("link-problem"), "");
+        history.replaceState(null, "", linkTo(terms, now));
+        try {
+            await navigator.clipboard.writeText(location.href);
+            announce("the link to this moment is copied, and is the address of the page");
+        } catch {
+            announce("the address of the page is a link to this moment");
+        }
+    }
+
     private toggle(): void {
         if (this.now?.state === "running") void this.control({ do: "pause" });
         else void this.control({ do: "run", speed: Number(byId<HTMLSelectElement>("speed").value) });
@@ -232,6 +263,11 @@ class LaboratoryPage {
         const onClick = (id: string, does: () => void) => byId(id).addEventListener("click", does);
         onClick("run", () => this.toggle());
         onClick("step", () => this.step());
+        onClick("link", () => void this.copyLink());
+        addEventListener("hashchange", () => {
+            const wanted = momentOf(location.hash);
+            if (wanted !== null && this.terms !== null) void this.follow(wanted, this.terms);
+        });
         onClick("restart", () => {
             const seed = byId<HTMLInputElement>("seed");
             void this.control({ do: "restart", ...(seed.value === "" ? {} : { seed: seed.valueAsNumber }) });
