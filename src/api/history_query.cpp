@@ -103,6 +103,11 @@ std::expected<void, api_error> take(history_query& into, std::string_view name, 
     }
     if (name == "at" && is_book) return read_moment(name, value, into.from);
     if (name == "depth" && is_book) return read_number(name, value, 1, history_depth_max, into.depth);
+    if (name == "digest" && is_book) {
+        if (value != "0" && value != "1") return wrong(name, "expected 0 or 1");
+        into.wants_digest = value == "1";
+        return {};
+    }
     if (name == "from" && !is_book) return read_moment(name, value, into.from);
     if (name == "to" && !is_book) return read_moment(name, value, into.to);
     if (name == "limit" && !is_book && !is_columns) return read_number(name, value, 1, history_rows_max, into.limit);

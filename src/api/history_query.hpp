@@ -39,6 +39,7 @@ struct history_query {
     history::moment to{history::latest()};  ///< and up to it
     std::uint64_t limit = history_rows_default;
     std::uint64_t depth = history_depth_default;
+    bool wants_digest = false;              ///< of a book: also the digest of the whole state, which reads all of it
     std::int64_t column_us = 0;             ///< the length of a column
     std::optional<std::uint64_t> pictures;  ///< columns are books at this many moments, without what was between
     domain::account_id account{};           ///< whose orders; set by the server

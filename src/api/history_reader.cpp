@@ -193,7 +193,7 @@ history_result history_reader::book_of(const history_query& asked) const {
     past_->state().visit_book(of->id, levels);
     history_answer answer;
     stamp(answer);
-    answer.digest = past_->state().state_hash();
+    if (asked.wants_digest) answer.digest = past_->state().state_hash();
     answer.body = text_of(levels.table, asked.format);
     return answer;
 }

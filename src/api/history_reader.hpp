@@ -34,7 +34,7 @@ struct history_answer {
     std::string body;
     std::uint64_t sequence = 0;           ///< of the last command that the answer takes into account
     std::int64_t time_ns = 0;             ///< of that command
-    std::optional<std::uint64_t> digest;  ///< of the state of all instruments; only of a book
+    std::optional<std::uint64_t> digest;  ///< of the state of all instruments; only of a book, if asked for
     std::optional<std::uint64_t> next;    ///< the moment behind which there is more; only of an answer that was cut
 };
 using history_result = std::expected<history_answer, api_error>;

@@ -79,6 +79,8 @@ TEST(history_query, refuses_what_it_does_not_know_and_names_the_parameter) {
                                                       {"book", "instrument=ONE&from=5", "from"},
                                                       {"book", "instrument=ONE&at=5&at=x", "at"},
                                                       {"book", "instrument=ONE&depth=10001", "depth"},
+                                                      {"book", "instrument=ONE&digest=yes", "digest"},
+                                                      {"trades", "instrument=ONE&digest=1", "digest"},
                                                       {"columns", "instrument=ONE&column=9", "column"},
                                                       {"columns", "instrument=ONE&format=json", "format"},
                                                       {"columns", "instrument=ONE&limit=5", "limit"},
@@ -224,8 +226,10 @@ TEST_F(history_readers, a_book_is_the_one_at_its_moment) {
                 side[rank] = e.level.quantity.value;
             }
         }
-        history_query q = query_of("book", "instrument=x&depth=10000");
+        history_query q = query_of("book", "instrument=x&depth=10000&digest=0");
         q.from = history::moment(domain::sequence_number{sequence});
+        EXPECT_EQ(ask(q).digest, std::nullopt) << "it reads the whole state";
+        q.wants_digest = true;
         const history_answer answer = ask(q);
         EXPECT_EQ(answer.sequence, sequence);
         EXPECT_EQ(answer.digest, what.hashes[sequence - 1]);

@@ -579,15 +579,14 @@ class Dashboard(Page):
             self.browser.run("""const slider = document.querySelector('#past-slider'); slider.value = arguments[0];
                 slider.dispatchEvent(new Event('input'));""", moment)
             self.browser.wait("that moment", "return document.querySelector('#past-time').textContent.startsWith(arguments[0])", f"command {moment},")
-            with urllib.request.urlopen(f"{url}&at={moment}", timeout=TIME_LIMIT_S) as answer:
+            with urllib.request.urlopen(f"{url}&at={moment}&digest=1", timeout=TIME_LIMIT_S) as answer:
                 rows = json.load(answer)
                 digest = answer.headers["Corro-Digest"]
             bids, asks = ([[row["orders"], row["quantity"], row["price"]] for row in rows if row["side"] == side] for side in ("buy", "sell"))
             there = [(bids[k:k + 1] or [[0, 0, 0]])[0] + (asks[k:k + 1] or [[0, 0, 0]])[0][::-1] for k in range(max(len(bids), len(asks)))]
             self.assertEqual(self.browser.run(shown), there)
         # The address is of this moment, and of this journal.
-        address = self.browser.run("return location.href")
-        self.assertTrue(address.endswith(f"#{ES}@{last - 5}:{digest}"), address)
+        address = self.browser.wait("the address", "return location.href.endsWith(arguments[0]) ? location.href : ''", f"#{ES}@{last - 5}:{digest}")
         moment = "return document.querySelector('#past-time').textContent.startsWith(arguments[0])"
         self.browser.open("about:blank")
         self.browser.open(address)

@@ -26,6 +26,8 @@ interface Link {
     digest: string;
 }
 
+/** Milliseconds without another moment, after which the address gets the digest: the venue reads its whole state for it. */
+const settlingTime = 300;
 /** Milliseconds between two moments that are played. */
 const playInterval = 100;
 
@@ -35,6 +37,8 @@ export class Past {
     private playing = 0;
     private isAsking = false;
     private wanted: number | null = null;
+    private shown = 0;
+    private settling = 0;
 
     /** `onFound` is called when the venue answers questions about its past. */
     constructor(
@@ -73,8 +77,10 @@ export class Past {
             setText(byId("past-link"), `The journal has no command ${link.sequence} yet, or the link is of another journal.`);
         }
         const there = await this.go(Math.min(link.sequence, last));
-        if (there === null || there.sequence !== link.sequence || link.digest === "" || there.digest === link.digest) return;
-        const words = `After command ${link.sequence} the state has the digest ${there.digest}; the link has ${link.digest}.`;
+        if (there === null || there.sequence !== link.sequence || link.digest === "") return;
+        const proof = await this.ask(link.sequence, true);
+        if (proof === null || proof.digest === link.digest) return;
+        const words = `After command ${link.sequence} the state has the digest ${proof.digest}; the link has ${link.digest}.`;
         setText(byId("past-link"), `${words} It is of another journal.`);
     }
 
@@ -102,6 +108,7 @@ export class Past {
         clearInterval(this.playing);
         this.playing = 0;
         setText(byId("past-play"), "play");
+        this.settle();
     }
 
     /** Of moments that are wanted while a question is open only the last is asked for. */
@@ -124,12 +131,14 @@ export class Past {
         return shown;
     }
 
-    private async ask(at: number | null): Promise<Answer | null> {
+    private async ask(at: number | null, withDigest = false): Promise<Answer | null> {
         const query = new URLSearchParams({ instrument: this.instrument.name, depth: String(depth), format: "json" });
         if (at !== null) query.set("at", String(at));
+        if (withDigest) query.set("digest", "1");
         try {
             const answer = await fetch(`/api/v1/book?${query}`);
             if (!answer.ok) {
+                if (withDigest) return null;
                 setText(byId("past-time"), answer.status === 429 ? "too many questions: wait a moment" : "the venue has no answer");
                 return null;
             }
@@ -145,7 +154,7 @@ export class Past {
         }
     }
 
-    private draw({ rows, sequence, time, digest }: Answer): void {
+    private draw({ rows, sequence, time }: Answer): void {
         const bids = rows.filter((row) => row.side === "buy");
         const asks = rows.filter((row) => row.side === "sell");
         const cells = (row: Row | undefined, side: string) =>
@@ -158,7 +167,26 @@ export class Past {
             ),
         );
         setText(byId("past-time"), `command ${sequence}, ${time}`);
-        history.replaceState(null, "", `#${encodeURIComponent(this.instrument.name)}@${sequence}:${digest}`);
+        this.shown = sequence;
+        this.setAddress("");
+        this.settle();
+    }
+
+    private settle(): void {
+        clearTimeout(this.settling);
+        if (this.playing === 0) this.settling = window.setTimeout(() => void this.sign(), settlingTime);
+    }
+
+    /** Adds the digest to the address. */
+    private async sign(): Promise<void> {
+        const { instrument, shown } = this;
+        const answer = await this.ask(shown, true);
+        if (answer !== null && instrument === this.instrument && answer.sequence === this.shown) this.setAddress(answer.digest);
+    }
+
+    private setAddress(digest: string): void {
+        const moment = `${encodeURIComponent(this.instrument.name)}@${this.shown}`;
+        history.replaceState(null, "", `#${moment}${digest === "" ? "" : `:${digest}`}`);
     }
 }
 
