@@ -3,7 +3,8 @@
 // order and at once. What a client was told stays true, and what it was told not to have happened has not.
 //
 // Venue, API and clients have a host each. Each key has a client whose orders end with its connection, and one whose
-// orders stay.
+// orders stay. Beside them a trader by Corro Binary, which checks its own answers, trades in the same books. In the end
+// the API has the venue's books, orders and positions.
 
 #include <gtest/gtest.h>
 
@@ -31,9 +32,12 @@
 #include "io/task/with_timeout.hpp"
 #include "node/links/api_role.hpp"
 #include "sim/world.hpp"
+#include "simulation/findings.hpp"
 #include "simulation/fix_venue_plan.hpp"
+#include "simulation/order_flow.hpp"
 #include "simulation/programs.hpp"
 #include "simulation/served_process.hpp"
+#include "simulation/traders.hpp"
 #include "simulation/venue_configuration.hpp"
 #include "websocket/connection.hpp"
 
@@ -227,6 +231,27 @@ class trading_client {
     bool is_ending_ = false;
 };
 
+/// The levels of a book: side, price in billionths, amount.
+using book_levels = std::vector<std::array<std::int64_t, 3>>;
+
+/// The book of an instrument as the API has it; nothing without an answer.
+io::task<void> ask_book(const client_settings* who, std::optional<book_levels>* into) {
+    api_connection connection;
+    const bool is_on = co_await connection.open(who);
+    if (!is_on) co_return;
+    const auto told = co_await connection.call("public/get_order_book", R"({"instrument_name":"I1","depth":10000})");
+    connection.abort();
+    if (!told || told->find("result") == nullptr) co_return;
+    into->emplace();
+    const json_value& result = *told->find("result");
+    for (const std::int64_t side : {0, 1}) {
+        for (const json_value& each : result.find(side == 0 ? "bids" : "asks")->items) {
+            (*into)->push_back(
+                {side, *api::scaled_integer(each.items[0].text, 9), *api::scaled_integer(each.items[1].text, 0)});
+        }
+    }
+}
+
 /// What the API tells of a key at the end.
 struct state_of_key {
     std::map<std::string, std::string> open;  ///< labels of the open orders, and their ids
@@ -292,7 +317,8 @@ class api_in_a_world {
           client_host_(world_.add_host("clients", {io::endpoint::ipv4({10, 0, 1, 1}, 0)})),
           context_(io::context_options(client_host_.start_process("clients"))) {
         venue_host_.disk().faults().ignores_data_syncs = has_lying_disk;
-        const node::configuration c = configuration_of_facility(plan_);
+        node::configuration c = configuration_of_facility(plan_);
+        add_trader(c);
         node::configuration own = c;
         own.api_listen = where_.to_string();
         own.journal_directory.clear();
@@ -303,6 +329,7 @@ class api_in_a_world {
             keys[k].secret = c.accounts[k].key;
             keys[k].account = c.accounts[k].id;
             keys[k].session_number = session_number;
+            accounts_.push_back(keys[k].account);
         }
         const venue_shape& shape = plan_.shape.venue;
         venue_.emplace(venue_host_, "venue", [c](io::context& on) {
@@ -326,9 +353,11 @@ class api_in_a_world {
         venue_->start();
         api_->start();
         for (const auto& each : clients) trading_.spawn(each->run());
+        trading_.spawn(binary->run());
     }
     ~api_in_a_world() {
         for (const auto& each : clients) each->end();
+        binary->end();
         io::block_on(context_, trading_.join());
         api_->close();
         venue_->close();
@@ -384,15 +413,80 @@ class api_in_a_world {
         return all;
     }
 
-    [[nodiscard]] std::size_t orders_of_the_venue() const {
-        const auto& venue = static_cast<const venue_program&>(venue_->now()).venue();
-        return venue.book(domain::instrument_id{1})->orders_count();
+    void finish_all() {
+        for (const auto& each : clients) each->finish();
+        binary->finish();
+    }
+
+    [[nodiscard]] const node::venue& venue() const { return static_cast<const venue_program&>(venue_->now()).venue(); }
+    /// The open orders of a key's account in the venue.
+    [[nodiscard]] std::size_t orders_of_key(std::size_t k) const {
+        struct counter final : facility::book_visitor {
+            void visit_level(domain::side, const domain::level&) override {}
+            void visit_order(domain::side, const facility::resting_order& order) override {
+                count += order.account == of ? 1 : 0;
+            }
+            domain::account_id of{};
+            std::size_t count = 0;
+        } orders;
+        orders.of = accounts_[k];
+        venue().at(0).host.state().visit_book(domain::instrument_id{1}, orders);
+        return orders.count;
+    }
+    [[nodiscard]] std::int64_t position_of_key(std::size_t k) const {
+        return venue().at(0).host.state().position_of(accounts_[k], domain::instrument_id{1});
+    }
+    [[nodiscard]] const domain::instrument& traded_instrument() const {
+        return venue().at(0).host.state().instruments().front();
+    }
+    [[nodiscard]] book_levels book_of_the_venue() const {
+        book_levels all;
+        const domain::instrument& terms = traded_instrument();
+        for (const domain::side side : {domain::side::buy, domain::side::sell}) {
+            for (const auto& level : venue().book(terms.id)->levels(side)) {
+                all.push_back({static_cast<std::int64_t>(side), level.price.value * terms.tick_size.value,
+                               static_cast<std::int64_t>(level.quantity.value * terms.lot_size)});
+            }
+        }
+        return all;
+    }
+    [[nodiscard]] std::optional<book_levels> book_of_the_api() {
+        std::optional<book_levels> told;
+        io::task_scope asking(context_);
+        asking.spawn(ask_book(&clients[0]->settings(), &told));
+        go_on_for(5s);
+        io::block_on(context_, asking.join());
+        return told;
     }
 
     std::vector<std::unique_ptr<trading_client>> clients;
+    std::unique_ptr<trader> binary;
+    findings of_binary;
     std::vector<std::string> problems;
 
  private:
+    /// An account and its trader by Corro Binary, beside the keys.
+    void add_trader(node::configuration& c) {
+        gateway::account own = c.accounts[0];
+        for (const gateway::account& each : c.accounts) own.id.value = std::max(own.id.value, each.id.value + 1);
+        own.name = "binary";
+        own.key.fill(std::byte{0x5b});
+        c.accounts.push_back(own);
+        trader_settings settings;
+        settings.venue = order_entry_of(plan_.shape.venue, 0);
+        settings.who.account = own.id;
+        settings.who.session_number = 1;
+        settings.who.key = own.key;
+        settings.who.heartbeat = client_heartbeat;
+        settings.who.cancel_on_disconnect = false;
+        settings.outstanding_max = 4;
+        settings.think_time = 30ms;
+        settings.seed = world_.seed_of("binary");
+        settings.make_flow = [this](std::vector<domain::instrument> instruments) {
+            return std::make_unique<order_flow>(std::move(instruments), 1, world_.seed_of("flow"), &of_binary);
+        };
+        binary = std::make_unique<trader>(std::move(settings), &of_binary);
+    }
     void tend(served_process& which, std::optional<io::steady_time>& start) {
         if (const auto end = which.tend(); end && !end->was_closed) {
             problems.push_back(which.name() + " has ended: " + end->failure);
@@ -408,6 +502,7 @@ class api_in_a_world {
     sim::host& api_host_;
     sim::host& client_host_;
     io::endpoint where_ = io::endpoint::ipv4({10, 0, 2, 1}, 7'020);
+    std::vector<domain::account_id> accounts_;  ///< of the keys
     io::context context_;
     std::optional<served_process> venue_;
     std::optional<served_process> api_;
@@ -444,6 +539,7 @@ struct run_report {
     std::vector<std::string> problems;
     std::uint64_t acknowledged = 0;
     std::uint64_t connections = 0;
+    std::uint64_t fills_of_binary = 0;
 };
 
 /// @param has_lying_disk  A control: the venue's disk keeps nothing that it was told to, and loses its power.
@@ -462,7 +558,7 @@ run_report run(std::uint64_t seed, bool has_lying_disk) {
     }
     // Everybody comes back, and nothing is open any more that ends with its connection.
     w.go_on_for(5s);
-    for (const auto& each : w.clients) each->finish();
+    w.finish_all();
     w.go_on_for(20s);
     w.end_clients_that_cancel();
     const std::vector<state_of_key> told = w.examine_all();
@@ -474,15 +570,17 @@ run_report run(std::uint64_t seed, bool has_lying_disk) {
     }
     problems.insert(problems.end(), w.problems.begin(), w.problems.end());
     if (!problems.empty()) return report;
-    std::size_t open = 0;
-    std::int64_t position = 0;
-    for (const state_of_key& each : told) {
-        report.acknowledged += each.asked.size();
-        open += each.open.size();
-        position += std::stoll(each.position);
+    if (!w.of_binary.empty()) problems.push_back("Corro Binary: " + w.of_binary.words());
+    if (w.binary->flow() != nullptr) report.fills_of_binary = w.binary->flow()->fills_count();
+    for (std::size_t k = 0; k < told.size(); ++k) {
+        report.acknowledged += told[k].asked.size();
+        const std::string key = "key " + std::to_string(k);
+        if (told[k].open.size() != w.orders_of_key(k)) problems.push_back(key + ": the venue has other open orders");
+        if (told[k].position != std::to_string(w.position_of_key(k))) {
+            problems.push_back(key + ": the venue has another position");
+        }
     }
-    if (position != 0) problems.push_back("the positions sum to " + std::to_string(position));
-    if (open != w.orders_of_the_venue()) problems.push_back("the venue has other open orders");
+    if (w.book_of_the_api() != w.book_of_the_venue()) problems.emplace_back("the API has another book");
     // An API that begins again tells the same.
     w.strike(fault_of_api::kill_api, random);
     w.go_on_for(5s);
@@ -497,6 +595,7 @@ TEST_P(api_sessions, C5_what_clients_of_the_api_were_told_stays_true_under_fault
     for (const std::string& each : found.problems) ADD_FAILURE() << each;
     EXPECT_GT(found.acknowledged, 20U);
     EXPECT_GT(found.connections, 2U) << "faults have ended connections";
+    EXPECT_GT(found.fills_of_binary, 0U) << "the trader by Corro Binary has traded";
 }
 
 INSTANTIATE_TEST_SUITE_P(seeds, api_sessions, ::testing::Range(std::uint64_t{1}, std::uint64_t{7}));
