@@ -133,6 +133,8 @@ class Page(unittest.TestCase):
 
     def test_sorts_the_agents(self):
         self.go(20)
+        # The table of the agents is drawn after the head.
+        self.browser.wait("fills", "return [...document.querySelectorAll('#agents tr')].some((row) => Number(row.cells[5].textContent) > 0)")
         self.browser.click("#agents-head th:nth-child(6) button")
         fills = [int(row[5]) for row in self.browser.run(AGENTS)]
         self.assertEqual(fills, sorted(fills, reverse=True))

@@ -13,7 +13,7 @@
 namespace corro::market {
 namespace {
 
-const std::string sound = R"([market]
+const std::string sound_recording = R"([market]
 name = "day"
 
 [recording]
@@ -44,14 +44,14 @@ struct data_folder {
 };
 
 std::string with(const std::string& before, const std::string& after) {
-    std::string text = sound;
+    std::string text = sound_recording;
     text.replace(text.find(before), before.size(), after);
     return text;
 }
 
 TEST(scenario_recording, the_market_has_the_instrument_the_times_and_the_flow_of_the_recording) {
     const data_folder data;
-    const scenario made = parse_scenario(sound, "day.toml", data.from);
+    const scenario made = parse_scenario(sound_recording, "day.toml", data.from);
     ASSERT_NE(made.day, nullptr);
     EXPECT_EQ(made.duration_ns, 1'000'000'000);
     EXPECT_EQ(made.options.start_ns, made.day->start_ns);
@@ -94,7 +94,7 @@ TEST(scenario_recording, names_the_line_and_the_key_of_every_error) {
          "day.toml:3: market.start: the recording has its own"},
         {with("kind = \"twap\"", "kind = \"twap\"\ncount = 1000"),
          "day.toml:11: agents.count: expected fewer than 1000 agents"},
-        {sound + "[[instrument]]\nid = 1\n", "instrument: the recording has its own"},
+        {sound_recording + "[[instrument]]\nid = 1\n", "instrument: the recording has its own"},
     };
     for (const bad_file& each : all) {
         std::string found = "no error";
@@ -154,7 +154,7 @@ TEST(scenario_recording, a_file_beside_the_scenario_comes_first) {
         asked = files.files;
         return load_recorded_day(files);
     };
-    static_cast<void>(parse_scenario(sound, (data.file.parent_path() / "day.toml").string(), from));
+    static_cast<void>(parse_scenario(sound_recording, (data.file.parent_path() / "day.toml").string(), from));
     ASSERT_EQ(asked.size(), 1U);
     EXPECT_EQ(asked[0], data.file);
 }
