@@ -129,8 +129,11 @@ class Browser:
     def resize(self, width, height):
         self.request("/window/rect", {"width": width, "height": height})
 
-    def picture(self, path, clip=None):
+    def shot(self, clip=None, quality=80):
         """What the window shows, or a part of the page, as WebP."""
-        command = {"cmd": "Page.captureScreenshot", "params": {"format": "webp", "quality": 80, **({"clip": clip} if clip else {})}}
+        command = {"cmd": "Page.captureScreenshot", "params": {"format": "webp", "quality": quality, **({"clip": clip} if clip else {})}}
+        return base64.b64decode(self.request("/goog/cdp/execute", command)["data"])
+
+    def picture(self, path, clip=None):
         with open(path, "wb") as file:
-            file.write(base64.b64decode(self.request("/goog/cdp/execute", command)["data"]))
+            file.write(self.shot(clip))
