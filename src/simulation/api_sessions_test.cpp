@@ -424,7 +424,7 @@ class api_in_a_world {
         struct counter final : facility::book_visitor {
             void visit_level(domain::side, const domain::level&) override {}
             void visit_order(domain::side, const facility::resting_order& order) override {
-                count += order.account == of ? 1 : 0;
+                if (order.account == of) ++count;
             }
             domain::account_id of{};
             std::size_t count = 0;
