@@ -7,8 +7,7 @@
 //
 // Limits: T is trivially copyable; every element starts with all bits zero, whatever its member initialisers are.
 // Cost:   one allocation at construction, of large pages when it is large (base/raw_array.hpp), unless few elements are
-//         used. The first use of an untouched page costs a page fault: about a microsecond for a small page, and the
-//         time to clear 2 MiB for a large one.
+//         used. The first use of an untouched page costs a page fault, and the time to clear the page: 4 KiB or 2 MiB.
 #pragma once
 
 #include <algorithm>

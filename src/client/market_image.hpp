@@ -26,7 +26,7 @@ namespace corro::client {
 
 /// The best prices of an instrument, as decimals.
 struct best_prices {
-    std::optional<double> bid;  ///< of the best buyer; nothing when there is none
+    std::optional<double> bid;  ///< of the best buyer; empty without buyers
     std::optional<double> ask;  ///< of the best seller
     double middle = 0;  ///< between both, a multiple of the tick; without one of them the other; without both the last
                         ///< trade's; without any 0
@@ -48,7 +48,7 @@ class market_image {
     [[nodiscard]] const feed::book_image* book(domain::instrument_id id) const noexcept {
         return instruments_.find(id) == nullptr ? nullptr : &books_[id.value];
     }
-    /// The best prices of the instrument with this symbol; nothing when there is none. Visits the instruments.
+    /// The best prices of the instrument with this symbol; empty if the symbol is unknown. Visits the instruments.
     [[nodiscard]] std::optional<best_prices> best(std::string_view symbol) const;
     /// The number of the next feed message.
     [[nodiscard]] std::uint64_t next_sequence() const noexcept { return next_sequence_; }

@@ -53,9 +53,8 @@ class trading_session {
     /// Sends what is queued, and waits for the next update of an order or a quote of this session.
     ///
     /// @error   What ended the session: logged_out(reason), wire and connection errors; operation_canceled.
-    /// @suspend Until an update arrives. Heartbeats leave while it waits: a session whose `next` nobody awaits for
-    /// longer
-    ///          than `credentials::heartbeat` is ended by the venue.
+    /// @suspend Until an update arrives. Sends heartbeats while it waits. The venue ends a session that does not await
+    ///          `next` for longer than `credentials::heartbeat`.
     /// @overlap One at a time.
     /// @cancel  Observes the task's stop token; no update is lost.
     [[nodiscard]] io::task<std::expected<order_update, std::error_code>> next();

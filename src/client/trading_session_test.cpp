@@ -121,7 +121,7 @@ TEST(trading_session, heartbeats_leave_while_it_waits_and_a_time_limit_loses_not
         const auto update = co_await session->next();
         CORRO_REQUIRE(update);
         EXPECT_EQ(update->number, *number);
-        // Nobody awaits `next`: no heartbeat leaves.
+        // Without a wait in `next` the session sends no heartbeat.
         static_cast<void>(co_await io::sleep_for(600ms));
         EXPECT_EQ(v->statistics().idle_cut, 1U);
         auto ended = co_await session->next();

@@ -47,7 +47,7 @@ class file_sender {
     [[nodiscard]] static task<io_result> by_any(any_stream* to, file* from, std::uint64_t offset, std::uint64_t count);
 };
 
-/// The base of the sockets has all the calls of a stream but cannot be moved, so it is none.
+/// Writes all bytes. `stream_socket` has the calls of a stream but cannot be moved, so it does not satisfy `stream`.
 template <class Stream>
 auto write_whole(Stream& on, std::span<const std::byte> from) noexcept {
     if constexpr (std::same_as<Stream, stream_socket>) {

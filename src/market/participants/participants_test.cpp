@@ -615,7 +615,7 @@ TEST(value_trader, takes_and_quotes_at_prices_after_its_fees_when_it_counts_them
         << "110 less 2 less the fee of 4 for makers";
 }
 
-/// Sellers and buyers with private values; then nobody trades, so that each notes what its position is worth.
+/// Sellers and buyers with private values. After they stop trading, each notes what its position is worth.
 std::vector<double> gains_after_fees(bool counts) {
     market_options options = with_fees(3, 5);
     options.seed = base::test_seed();

@@ -12,7 +12,7 @@
 namespace corro::node {
 
 /// The number and the key of the account with this name.
-/// @throws configuration_error if there is none; it lists those that there are.
+/// @throws configuration_error for an unknown account; it lists the accounts.
 [[nodiscard]] client::credentials credentials_of(const configuration& c, std::string_view account);
 
 }  // namespace corro::node
