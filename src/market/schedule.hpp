@@ -76,9 +76,16 @@ class schedule {
             const std::size_t child = 4 * place + 1;
             if (child >= size) break;
             std::size_t least = child;
-            const std::size_t end = child + 4 < size ? child + 4 : size;
-            for (std::size_t other = child + 1; other < end; ++other) {
-                least = precedes(all[other], all[least]) ? other : least;
+            if (child + 4 <= size) {
+                // Two comparisons at once, and then one: half of the time of three that wait for each other.
+                const std::size_t left = child + static_cast<std::size_t>(precedes(all[child + 1], all[child]));
+                const std::size_t right =
+                    child + 2 + static_cast<std::size_t>(precedes(all[child + 3], all[child + 2]));
+                least = precedes(all[right], all[left]) ? right : left;
+            } else {
+                for (std::size_t other = child + 1; other < size; ++other) {
+                    least = precedes(all[other], all[least]) ? other : least;
+                }
             }
             if (!precedes(all[least], moved)) break;
             all[place] = all[least];
