@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "domain/decimal.hpp"
+#include "domain/price_text.hpp"
 #include "history/event_rows.hpp"
 #include "history/exporter.hpp"
 #include "history/moment.hpp"
@@ -90,7 +91,7 @@ class csv_exporter final : public row_exporter {
     static std::string_view price_text(const domain::instrument* i, domain::price_ticks price,
                                        domain::decimal_text& room) noexcept {
         if (i == nullptr || price == domain::no_price) return {};
-        room = domain::format_decimal(domain::to_nano(*i, price).value);
+        room = domain::price_text(*i, price);
         return room.view();
     }
     std::string_view time_text(domain::time_ns time) {

@@ -100,7 +100,7 @@ TEST_F(exporters, know_an_instrument_from_its_definition_on) {
     lobster->finish();
     EXPECT_EQ(text_of(folder.path() + "/levels.csv"),
               "sequence,time,instrument,side,price,quantity,orders\n"
-              "3,2012-06-21T12:00:00.000000003Z,MSFT,buy,310,5,1\n");
+              "3,2012-06-21T12:00:00.000000003Z,MSFT,buy,310.00,5,1\n");
     EXPECT_EQ(text_of(folder.path() + "/MSFT_2012-06-21_0_86400000_orderbook_1.csv"),
               "9999999999,0,-9999999999,0\n9999999999,0,-9999999999,0\n9999999999,0,3100000,5\n");
 }
@@ -120,17 +120,17 @@ TEST_F(exporters, write_orders_trades_and_levels_as_csv) {
     EXPECT_EQ(text_of(folder.path() + "/orders.csv"),
               "sequence,time,event,instrument,side,order,client_order,account,session,price,quantity,open,aggressor,"
               "reason,type,time_in_force,trigger_price,display_quantity,minimum_quantity\n"
-              "1,2012-06-21T12:00:00.000000001Z,entered,AMZN,buy,4294967296,77,1,101,223.1,5,5,0,,,,,,\n"
-              "2,2012-06-21T12:00:00.000000002Z,executed,AMZN,sell,4294967297,78,2,102,223.1,2,0,1,,,,,,\n"
-              "2,2012-06-21T12:00:00.000000002Z,executed,AMZN,buy,4294967296,77,1,101,223.1,2,3,0,,,,,,\n"
-              "3,2012-06-21T12:00:00.000000003Z,rejected,AMZN,sell,0,79,3,103,223,0,0,0,invalid_quantity,,,,,\n");
+              "1,2012-06-21T12:00:00.000000001Z,entered,AMZN,buy,4294967296,77,1,101,223.10,5,5,0,,,,,,\n"
+              "2,2012-06-21T12:00:00.000000002Z,executed,AMZN,sell,4294967297,78,2,102,223.10,2,0,1,,,,,,\n"
+              "2,2012-06-21T12:00:00.000000002Z,executed,AMZN,buy,4294967296,77,1,101,223.10,2,3,0,,,,,,\n"
+              "3,2012-06-21T12:00:00.000000003Z,rejected,AMZN,sell,0,79,3,103,223.00,0,0,0,invalid_quantity,,,,,\n");
     EXPECT_EQ(text_of(folder.path() + "/trades.csv"),
               "sequence,time,trade,instrument,price,quantity,aggressor,buy_order,buy_account,sell_order,sell_account\n"
-              "2,2012-06-21T12:00:00.000000002Z,1,AMZN,223.1,2,sell,4294967296,1,4294967297,2\n");
+              "2,2012-06-21T12:00:00.000000002Z,1,AMZN,223.10,2,sell,4294967296,1,4294967297,2\n");
     EXPECT_EQ(text_of(folder.path() + "/levels.csv"),
               "sequence,time,instrument,side,price,quantity,orders\n"
-              "1,2012-06-21T12:00:00.000000001Z,AMZN,buy,223.1,5,1\n"
-              "2,2012-06-21T12:00:00.000000002Z,AMZN,buy,223.1,3,1\n");
+              "1,2012-06-21T12:00:00.000000001Z,AMZN,buy,223.10,5,1\n"
+              "2,2012-06-21T12:00:00.000000002Z,AMZN,buy,223.10,3,1\n");
 }
 
 TEST_F(exporters, write_every_accepted_order_as_it_was_sent_also_what_trades_at_once) {
@@ -163,9 +163,9 @@ TEST_F(exporters, write_every_accepted_order_as_it_was_sent_also_what_trades_at_
         if (text.find(",accepted,") != std::string::npos) accepted.push_back(text.substr(text.find(",accepted,")));
     }
     EXPECT_EQ(accepted, (std::vector<std::string>{
-                            ",accepted,AMZN,buy,4294967296,0,1,101,223.1,5,5,0,,limit,day,,0,0",
-                            ",accepted,AMZN,buy,4294967297,0,1,101,223,6,6,0,,limit,gtc,,2,0",
-                            ",accepted,AMZN,sell,4294967298,78,2,102,222.9,4,4,0,,limit,ioc,,0,0",
+                            ",accepted,AMZN,buy,4294967296,0,1,101,223.10,5,5,0,,limit,day,,0,0",
+                            ",accepted,AMZN,buy,4294967297,0,1,101,223.00,6,6,0,,limit,gtc,,2,0",
+                            ",accepted,AMZN,sell,4294967298,78,2,102,222.90,4,4,0,,limit,ioc,,0,0",
                             ",accepted,AMZN,sell,12884901890,0,1,101,,3,3,0,,market,ioc,,0,0",
                         }))
         << "the refused one has none";
@@ -197,9 +197,9 @@ TEST_F(exporters, take_recorded_times_instead_of_the_venues_clock) {
     lobster->finish();
     EXPECT_EQ(text_of(folder.path() + "/levels.csv"),
               "sequence,time,instrument,side,price,quantity,orders\n"
-              "1,2011-06-22T12:00:00.000000005Z,AMZN,buy,223.1,5,1\n"
-              "2,2011-06-22T12:00:00.000000007Z,AMZN,buy,223.1,3,1\n"
-              "3,2011-06-22T12:00:00.000000007Z,AMZN,buy,223.1,2,1\n");
+              "1,2011-06-22T12:00:00.000000005Z,AMZN,buy,223.10,5,1\n"
+              "2,2011-06-22T12:00:00.000000007Z,AMZN,buy,223.10,3,1\n"
+              "3,2011-06-22T12:00:00.000000007Z,AMZN,buy,223.10,2,1\n");
     EXPECT_TRUE(std::filesystem::exists(folder.path() + "/AMZN_2011-06-22_0_86400000_message_1.csv"))
         << "the day of the files is the recorded one";
     std::ofstream(path) << "session,request,time\n1,2\n";

@@ -166,7 +166,7 @@ class PastOfPartitions(unittest.TestCase):
             with open(os.path.join(target, partition, "trades.csv"), encoding="utf-8") as file:
                 rows[partition] = [(row["instrument"], row["price"], row["quantity"]) for row in csv.DictReader(file)]
         defined = {name: [row for row in rows[name] if row[0] in ("CLH7", "ESH7")] for name in rows}
-        self.assertEqual(defined, {"EQUITY": [("ESH7", "6000", "1")], "ENERGY": [("CLH7", "60", "1"), ("CLH7", "60", "2")]})
+        self.assertEqual(defined, {"EQUITY": [("ESH7", "6000.00", "1")], "ENERGY": [("CLH7", "60.00", "1"), ("CLH7", "60.00", "2")]})
         for journal in (["--journal", self.journal], ["--partition", "ENERGY"],
                         ["--journal", os.path.join(self.journal, "ENERGY"), "--from", "7", "--to", str(self.last["ENERGY"])]):
             one = tempfile.mkdtemp(dir=self.folder.name)
