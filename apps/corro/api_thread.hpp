@@ -25,9 +25,9 @@ namespace corro::app {
 /// A client of the venue's feeds, like any other. It costs the venue's thread nothing but its subscription.
 class api_thread {
  public:
-    api_thread(node::configuration configuration, std::vector<api::feed_address> feeds, io::endpoint orders,
+    api_thread(node::configuration configuration, std::vector<api::feed_address> feeds, client::venue_endpoint orders,
                std::vector<api::api_key> keys, std::vector<api::timed_stage> stages)
-        : role_(context_, configuration, std::move(feeds), orders, std::move(keys), dashboard_files(),
+        : role_(context_, configuration, std::move(feeds), std::move(orders), std::move(keys), dashboard_files(),
                 std::move(stages)),
           close_(context_) {
         thread_ = std::thread([this] { run(); });
@@ -102,8 +102,9 @@ void for_each_address(const node::api_role& web, Visit visit) {
         const auto& feed = venue.at(k).feed;
         feeds.push_back(node::feed_address_of(feed.feed_endpoint(), feed.snapshot_endpoint()));
     }
-    return std::make_unique<api_thread>(std::move(own), std::move(feeds), node::reachable(venue.order_entry_endpoint()),
-                                        std::move(keys), stages_of(venue));
+    client::venue_endpoint orders = node::order_entry_nearby(c, venue.order_entry_endpoint());
+    return std::make_unique<api_thread>(std::move(own), std::move(feeds), std::move(orders), std::move(keys),
+                                        stages_of(venue));
 }
 
 }  // namespace corro::app

@@ -412,8 +412,11 @@ int serve_api(const serve_options& options) {
                                         "listen = \"127.0.0.1:7020\"");
     }
     io::context context(io::context_options(machine_of(options)));
-    std::optional<io::endpoint> orders;
-    if (!options.venue_orders.empty()) orders = node::address_of(options.venue_orders, "--venue-orders");
+    std::optional<client::venue_endpoint> orders;
+    if (!options.venue_orders.empty()) {
+        const auto local = client::venue_endpoint::parse(options.venue_orders);
+        orders = local ? *local : client::venue_endpoint(node::address_of(options.venue_orders, "--venue-orders"));
+    }
     const std::vector<api::api_key> keys = node::load_api_keys(configuration);
     if (!orders && !keys.empty()) {
         throw node::configuration_error("an API with keys needs its venue's order entry: --venue-orders ADDRESS");
@@ -536,7 +539,8 @@ void add_serve_command(command_line& line) {
                        "Feed port of the venue, for a distributor or an API; of each partition for an API");
     command.add_option("--venue-snapshots", options->venue_snapshots,
                        "Snapshot port of the venue, for a distributor or an API; in the order of the feeds");
-    command.add_option("--venue-orders", options->venue_orders, "Order entry of the venue, for an API with keys");
+    command.add_option("--venue-orders", options->venue_orders,
+                       "Order entry of the venue, for an API with keys; also unix:PATH and shm:PATH");
     command.add_option("--partition", options->partition,
                        "Partition whose feed a distributor publishes, in a venue with partitions");
     command.add_option("--metrics", options->metrics,

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <ctime>
 #include <memory>
@@ -386,8 +388,12 @@ measurement dashboards(const run_parameters& how, io::platform* kind) {
 
 // Orders, through a whole venue.
 
-node::configuration venue_with_api() {
+/// How an order gets to the venue.
+enum class way : std::uint8_t { api_by_tcp, api_by_memory, binary };
+
+node::configuration venue_with_api(way by) {
     node::configuration c;
+    if (by == way::api_by_memory) c.order_entry_shm_listen = fmt::format("@corro-lab-api-{}", ::getpid());
     c.touch = base::page_touch::yes;
     c.order_entry_listen = c.feed_listen = c.snapshot_listen = c.api_listen = "127.0.0.1:0";
     c.api_connections_per_address_max = api::connections_max;
@@ -520,12 +526,12 @@ io::task<> order_by_binary(io::endpoint at, timed_run* run) {
     static_cast<void>(co_await (*session)->log_out());
 }
 
-measurement orders(const run_parameters& how, io::platform* kind, bool by_api) {
-    const node::configuration c = venue_with_api();
+measurement orders(const run_parameters& how, io::platform* kind, way by) {
+    const node::configuration c = venue_with_api(by);
     const on_thread<node::venue> venue(kind, c);
     io::context here{io::context_options(*kind)};
     timed_run run(how.seconds);
-    if (by_api) {
+    if (by != way::binary) {
         const auto& feed = venue->at(0).feed;
         api::api_key key;
         key.client_id = "trader";
@@ -535,7 +541,7 @@ measurement orders(const run_parameters& how, io::platform* kind, bool by_api) {
         const on_thread<node::api_role> web(
             kind, c,
             std::vector<api::feed_address>{node::feed_address_of(feed.feed_endpoint(), feed.snapshot_endpoint())},
-            std::optional<io::endpoint>(venue->order_entry_endpoint()), std::vector<api::api_key>{key});
+            std::optional(node::order_entry_nearby(c, venue->order_entry_endpoint())), std::vector<api::api_key>{key});
         io::block_on(here, wait_for_api(web->where()));
         run = timed_run(how.seconds);
         io::block_on(here, order_by_api(web->where(), &run));
@@ -571,13 +577,15 @@ void declare_api(registry& into) {
                       dashboards_count, instruments_count, updates_per_second)},
          {"dashboards_200_frames", "/s", better::higher, "frames that they receive; each checks that none is missing"}},
         2, 10, 3);
-    into.declare("api",
-                 {{"order_to_answer_p50", "ns", better::lower,
-                   "from an order that rests to its answer over loopback TCP, one outstanding: the median. By the API "
-                   "over a WebSocket, and by Corro Binary to the same venue, which counts as the peer. Venue, API and "
-                   "client have a thread each, which sleep between messages; there is no journal"},
-                  {"order_to_answer_p99", "ns", better::lower, "the same: the P99"}},
-                 2);
+    into.declare(
+        "api",
+        {{"order_to_answer_p50", "ns", better::lower,
+          "from an order that rests to its answer over loopback TCP, one outstanding: the median. By the API "
+          "over a WebSocket, and by Corro Binary to the same venue, which counts as the peer. `memory`: by the "
+          "API, which reaches its venue by shared memory. Venue, API and client have a thread each, which sleep "
+          "between messages; there is no journal"},
+         {"order_to_answer_p99", "ns", better::lower, "the same: the P99"}},
+        2);
     declare_api_history(into);
 }
 
@@ -591,9 +599,11 @@ void implement_api(registry& into) {
         into.implement("api", "dashboards_200_busy", by.subject,
                        [kind](const run_parameters& how) { return dashboards(how, kind); });
         into.implement("api", "order_to_answer_p50", by.subject,
-                       [kind](const run_parameters& how) { return orders(how, kind, true); });
+                       [kind](const run_parameters& how) { return orders(how, kind, way::api_by_tcp); });
+        into.implement("api", "order_to_answer_p50", "memory" + by.subject.substr(by.subject.find('_')),
+                       [kind](const run_parameters& how) { return orders(how, kind, way::api_by_memory); });
         into.implement("api", "order_to_answer_p50", "binary" + by.subject.substr(by.subject.find('_')),
-                       [kind](const run_parameters& how) { return orders(how, kind, false); });
+                       [kind](const run_parameters& how) { return orders(how, kind, way::binary); });
     }
     implement_api_history(into);
 }

@@ -56,6 +56,8 @@ class Frames:
 
 
 class Role(unittest.TestCase):
+    local = None  # the way to the venue's order entry: "shm", "unix", or TCP
+
     def setUp(self):
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder)
@@ -66,6 +68,11 @@ class Role(unittest.TestCase):
         with open(venue, encoding="utf-8") as file:
             text = file.read()
         text = re.sub(r'\[order_entry\]\nlisten = "[^"]+"', f'[facility]\njournal = "{journal}"\n\n[order_entry]\nlisten = "127.0.0.1:{orders}"', text)
+        where = f"127.0.0.1:{orders}"
+        if self.local:
+            name = f"@corro-api-role-{os.getpid()}"
+            text = text.replace("[order_entry]\n", f'[order_entry]\n{self.local}_listen = "{name}"\n')
+            where = f"{self.local}:{name}"
         text = re.sub(r'\nfeed_listen = "[^"]+"', f'\nfeed_listen = "127.0.0.1:{feed}"', text)
         text = re.sub(r'snapshot_listen = "[^"]+"', f'snapshot_listen = "127.0.0.1:{snapshots}"', text)
         self.secret = re.search(r'id = 1\nname = "alice"\nkey = "(\w+)"', text)[1]
@@ -76,7 +83,7 @@ class Role(unittest.TestCase):
             file.write(re.sub(r'\[api\]\nlisten = "[^"]+"\n', "", text))
         self.venue = self.start("--config", venue)
         self.web = ["--role", "api", "--config", web, "--venue-feed", f"127.0.0.1:{feed}", "--venue-snapshots", f"127.0.0.1:{snapshots}",
-                    "--venue-orders", f"127.0.0.1:{orders}"]
+                    "--venue-orders", where]
         self.orders = orders
         self.config = venue
 
@@ -176,6 +183,46 @@ class Role(unittest.TestCase):
                                                            headers={"Authorization": "Bearer " + token}), timeout=TIME_LIMIT_S) as answer:
             events = [each["event"] for each in json.loads(answer.read()) if str(each["order"]) == placed["order_id"]]
         self.assertEqual(events, ["entered", "cancelled"])
+
+
+def connected_to(port):
+    """How many TCP connections this machine has to a port of its own."""
+    with open("/proc/net/tcp", encoding="ascii") as file:
+        return sum(re.search(rf"^ *\d+: \w+:\w+ 0100007F:{port:04X} 01 ", line) is not None for line in file)
+
+
+class Memory(Role):
+    local = "shm"
+
+    def test_an_api_in_the_venues_process_uses_the_shared_memory_that_it_finds(self):
+        self.venue.kill()
+        self.venue.wait()
+        both = os.path.join(self.folder, "api", "both.toml")
+        with open(self.config, encoding="utf-8") as file, open(both, "w", encoding="utf-8") as to:
+            to.write(file.read() + f'\n[api]\nlisten = "127.0.0.1:{self.port}"\n')
+        self.start("--config", both)
+        token = self.log_on()
+        placed = self.call("private/buy", token, instrument_name=INSTRUMENT, amount=2, price=50)["order"]
+        self.assertEqual(placed["order_state"], "open")
+        self.assertEqual(connected_to(self.orders), 0)
+        with socket.create_connection(("127.0.0.1", self.orders), timeout=TIME_LIMIT_S):
+            self.assertEqual(connected_to(self.orders), 1, "this connection is counted")
+
+    def test_an_api_finds_its_venue_again_after_the_venue_was_killed(self):
+        self.start(*self.web)
+        token = self.log_on()
+        placed = self.call("private/buy", token, instrument_name=INSTRUMENT, amount=2, price=50, label="lasts")["order"]
+        self.venue.kill()
+        self.venue.wait()
+        self.venue = self.start("--config", self.config)
+        again = self.call("private/buy", token, instrument_name=INSTRUMENT, amount=1, price=50)["order"]
+        self.assertEqual(again["order_state"], "open")
+        state = self.call("private/get_order_state", token, order_id=placed["order_id"])
+        self.assertEqual((state["order_state"], state["label"], state["amount"]), ("open", "lasts", 2))
+
+
+class UnixSocket(Role):
+    local = "unix"
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ std::vector<api::history_source> journals_of(const configuration& c, io::platfor
 }
 
 api::server_options options_of(const configuration& c, std::vector<api::feed_address> feeds,
-                               std::optional<io::endpoint> orders, std::vector<api::api_key> keys,
+                               std::optional<client::venue_endpoint> orders, std::vector<api::api_key> keys,
                                std::span<const api::site_file> pages, std::vector<api::timed_stage> stages,
                                io::context& context) {
     api::server_options o;
@@ -49,7 +49,7 @@ api::server_options options_of(const configuration& c, std::vector<api::feed_add
     o.currency = c.api_currency;
     o.is_test = c.keys_are_public;
     o.connections_per_address_max = c.api_connections_per_address_max;
-    if (orders) o.orders.emplace(*orders);
+    o.orders = std::move(orders);
     o.keys = std::move(keys);
     o.pages = pages;
     return o;
@@ -58,12 +58,12 @@ api::server_options options_of(const configuration& c, std::vector<api::feed_add
 }  // namespace
 
 api_role::api_role(io::context& context, const configuration& c, std::vector<api::feed_address> feeds,
-                   std::optional<io::endpoint> orders, std::vector<api::api_key> keys,
+                   std::optional<client::venue_endpoint> orders, std::vector<api::api_key> keys,
                    std::span<const api::site_file> pages, std::vector<api::timed_stage> stages)
     : context_(context),
       server_(context,
               c.api_listen.empty() ? io::tcp_acceptor() : open_port(context, c.api_listen, place_of(c, "api.listen")),
-              options_of(c, std::move(feeds), orders, std::move(keys), pages, std::move(stages), context)),
+              options_of(c, std::move(feeds), std::move(orders), std::move(keys), pages, std::move(stages), context)),
       metrics_(
           context, [this](telemetry::metrics_page& page) { collect(page); },
           [this] { return std::string(server_.is_joined() ? "" : "The venue's feed is not connected."); }) {
@@ -106,6 +106,14 @@ io::endpoint reachable(io::endpoint at) noexcept {
     if (!is_any) return at;
     return at.family() == io::address_family::ipv6 ? io::endpoint::loopback_ipv6(at.port())
                                                    : io::endpoint::loopback(at.port());
+}
+
+client::venue_endpoint order_entry_nearby(const configuration& venue, io::endpoint at) {
+    if (const auto memory = io::unix_endpoint::parse(venue.order_entry_shm_listen)) {
+        return client::venue_endpoint::shared_memory(*memory);
+    }
+    if (const auto local = io::unix_endpoint::parse(venue.order_entry_unix_listen)) return *local;
+    return reachable(at);
 }
 
 api::feed_address feed_address_of(io::endpoint feed, io::endpoint snapshots) noexcept {

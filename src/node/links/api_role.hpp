@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/server.hpp"
+#include "client/venue_endpoint.hpp"
 #include "io/loop/context.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/net/tcp.hpp"
@@ -32,7 +33,7 @@ class api_role {
     /// @param stages  Of a venue in this process, which outlives the role.
     /// @throws std::system_error, configuration_error.
     api_role(io::context& context, const configuration& configuration, std::vector<api::feed_address> feeds,
-             std::optional<io::endpoint> orders = std::nullopt, std::vector<api::api_key> keys = {},
+             std::optional<client::venue_endpoint> orders = std::nullopt, std::vector<api::api_key> keys = {},
              std::span<const api::site_file> pages = {}, std::vector<api::timed_stage> stages = {});
 
     /// Serves until `close`. @suspend Until then. @cancel Ends all connections.
@@ -60,6 +61,9 @@ class api_role {
 
 /// The address at which a client on this machine reaches a port.
 [[nodiscard]] io::endpoint reachable(io::endpoint at) noexcept;
+/// The order entry of a venue on this machine, by the quickest of the transports that it offers: shared memory, a Unix
+/// socket, or TCP. @param at  Its TCP port.
+[[nodiscard]] client::venue_endpoint order_entry_nearby(const configuration& venue, io::endpoint at);
 /// The addresses at which a client on this machine reaches the ports of a venue's feed.
 [[nodiscard]] api::feed_address feed_address_of(io::endpoint feed, io::endpoint snapshots) noexcept;
 
