@@ -107,6 +107,9 @@ def build(folder: pathlib.Path, compiler: str) -> None:
 
 
 def main() -> int:
+    if len(sys.argv) < 2 or sys.argv[1] in ("--help", "-h"):
+        print(__doc__.strip())
+        return 0 if len(sys.argv) > 1 else 2
     compiler, flags = sys.argv[1], sys.argv[2:]
     try:
         choices = list(itertools.product((False, True), repeat=len(OPTIONS))) if "--all" in flags else [(False,) * len(OPTIONS)]
