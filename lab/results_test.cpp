@@ -28,7 +28,7 @@ latency_summary latencies(double p50) {
     return made;
 }
 
-results example() {
+results two_rows() {
     const registry known = small_registry();
     collector gathered;
     for (const double value : {30.0, 10.0, 20.0}) {
@@ -44,7 +44,7 @@ results example() {
 }
 
 TEST(results, are_the_medians_of_the_samples_with_their_spread) {
-    const results all = example();
+    const results all = two_rows();
     ASSERT_EQ(all.rows.size(), 3U);
     EXPECT_EQ(all.rows[0].row, "pairs");
     EXPECT_EQ(all.rows[0].value, (spread{20, 10, 30}));
@@ -58,12 +58,12 @@ TEST(results, are_the_medians_of_the_samples_with_their_spread) {
 }
 
 TEST(results, survive_the_way_through_json) {
-    const results all = example();
+    const results all = two_rows();
     EXPECT_EQ(results_from_json(to_json(all)), all);
 }
 
 TEST(results, have_exactly_the_fields_of_the_schema) {
-    const auto json = nlohmann::json::parse(to_json(example()));
+    const auto json = nlohmann::json::parse(to_json(two_rows()));
     EXPECT_EQ(json.at("schema"), 1);
     EXPECT_EQ(json.size(), 3U);
     const auto& row = json.at("rows").at(0);
@@ -80,7 +80,7 @@ TEST(results, refuse_what_is_not_theirs) {
     EXPECT_THROW((void)results_from_json(""), std::runtime_error);
     EXPECT_THROW((void)results_from_json("[]"), std::runtime_error);
     EXPECT_THROW((void)results_from_json(R"({"schema": 2, "machine": {}, "rows": []})"), std::runtime_error);
-    std::string text = to_json(example());
+    std::string text = to_json(two_rows());
     const auto at = text.find("\"higher\"");
     text.replace(at, 8, "\"faster\"");
     EXPECT_THROW((void)results_from_json(text), std::runtime_error);

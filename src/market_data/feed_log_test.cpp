@@ -58,7 +58,7 @@ TEST(feed_log, starts_empty_at_sequence_one) {
 TEST(feed_log, keeps_the_newest_messages_and_finds_each_by_its_number) {
     const char* given = std::getenv("CORRO_SEED");
     const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 3;
-    SCOPED_TRACE(testing::Message() << "CORRO_SEED=" << seed);
+    SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
     std::mt19937_64 random(seed);
     feed_log log(16'384);
     for (int i = 0; i < 5'000; ++i) {

@@ -119,7 +119,7 @@ TEST(subscriber_registry, N5_evicts_the_oldest_that_has_not_logged_in_and_refuse
 }
 
 /// A log with messages of 100 bytes.
-void fill(feed_log& log, std::uint64_t messages) {
+void append_many(feed_log& log, std::uint64_t messages) {
     for (std::uint64_t i = 0; i < messages; ++i) {
         const auto header = wire::soup_bin_tcp::header(wire::soup_bin_tcp::packet_type::sequenced_data, 97);
         std::memcpy(log.reserve().data(), header.data(), header.size());
@@ -129,14 +129,14 @@ void fill(feed_log& log, std::uint64_t messages) {
 
 TEST(feed_reader, begins_where_it_asks_if_it_is_not_too_far_back) {
     feed_log log(1U << 20U);
-    fill(log, 100);
+    append_many(log, 100);
     EXPECT_EQ(feed_reader(log).begin(0), 101U) << "the next one";
     EXPECT_EQ(feed_reader(log).begin(1), 1U);
     EXPECT_EQ(feed_reader(log).begin(101), 101U);
     EXPECT_EQ(feed_reader(log).begin(102), std::nullopt);
     EXPECT_EQ(feed_reader(log).begin(~std::uint64_t{0}), std::nullopt);
     const std::uint64_t joinable = log.capacity_bytes() / join_lag_divisor / 100;
-    fill(log, 20'000);
+    append_many(log, 20'000);
     const std::uint64_t next = log.next_sequence();
     EXPECT_EQ(feed_reader(log).begin(next - joinable), next - joinable);
     EXPECT_EQ(feed_reader(log).begin(next - joinable - 1), std::nullopt) << "it would soon be too slow";
@@ -145,7 +145,7 @@ TEST(feed_reader, begins_where_it_asks_if_it_is_not_too_far_back) {
 
 TEST(feed_reader, counts_what_is_sent_in_parts_and_how_far_it_is_behind) {
     feed_log log(1U << 20U);
-    fill(log, 10);
+    append_many(log, 10);
     feed_reader reader(log);
     ASSERT_EQ(reader.begin(1), 1U);
     EXPECT_EQ(reader.unsent().size(), 1'000U);
@@ -154,10 +154,10 @@ TEST(feed_reader, counts_what_is_sent_in_parts_and_how_far_it_is_behind) {
     EXPECT_EQ(reader.unsent().size(), 850U);
     EXPECT_FALSE(reader.is_too_slow());
     const std::uint64_t allowed = log.capacity_bytes() / lag_max_divisor * lag_max_numerator;
-    while (reader.lag_bytes() + 100 <= allowed) fill(log, 1);
+    while (reader.lag_bytes() + 100 <= allowed) append_many(log, 1);
     EXPECT_FALSE(reader.is_too_slow());
     EXPECT_LE(reader.unsent().size(), send_bytes_max);
-    fill(log, 1);
+    append_many(log, 1);
     EXPECT_TRUE(reader.is_too_slow());
     EXPECT_DEATH(reader.sent(log.capacity_bytes()), "bytes of the log");
     EXPECT_DEATH(static_cast<void>(reader.begin(1)), "begins once");

@@ -50,7 +50,7 @@ using namespace std::chrono_literals;
 /// Raised by a release that changes what a venue keeps: the journal, snapshots, or the files beside them.
 constexpr std::uint32_t kept_state_version = 2;
 
-constexpr std::uint32_t clients_count = 2;
+constexpr std::uint32_t known_clients_count = 2;
 constexpr std::uint64_t names_of_client = 1'000'000;  // ClOrdIDs of client k begin at k times this
 constexpr std::uint64_t names_of_today = 500'000;     // behind that
 const std::filesystem::path golden_files = std::filesystem::path(CORRO_SOURCE_DIR) / "tests/golden/files";
@@ -225,7 +225,7 @@ class upgraded_world {
         venue_ = std::make_unique<served_process>(venue_host, "venue", [c](io::context& on) {
             return std::make_unique<venue_program>(on, c, node::order_entry_place::here);
         });
-        for (std::uint32_t k = 0; k < clients_count; ++k) {
+        for (std::uint32_t k = 0; k < known_clients_count; ++k) {
             client::credentials who;
             who.account = domain::account_id{k + 1};
             who.key.fill(static_cast<std::byte>(k + 1));
@@ -352,7 +352,7 @@ std::string text_of_answers(const std::vector<known_client>& clients) {
 }
 
 std::vector<std::map<std::uint64_t, std::string>> read_answers(const std::filesystem::path& file) {
-    std::vector<std::map<std::uint64_t, std::string>> of_clients(clients_count);
+    std::vector<std::map<std::uint64_t, std::string>> of_clients(known_clients_count);
     std::istringstream text(text_of(file));
     for (std::string line; std::getline(text, line);) {
         std::istringstream words(line);
@@ -372,7 +372,7 @@ void write_golden(const std::filesystem::path& folder) {
     w.start();
     ASSERT_TRUE(w.log_on_all());
     std::vector<std::unique_ptr<drawn_requests>> flows;
-    for (std::uint32_t k = 0; k < clients_count; ++k) {
+    for (std::uint32_t k = 0; k < known_clients_count; ++k) {
         flows.push_back(std::make_unique<drawn_requests>(w.instruments, w.clients[k].next_name, k));
     }
     ASSERT_TRUE(w.run_clients(
@@ -418,7 +418,7 @@ TEST_P(upgrade, F4_the_venue_of_every_version_goes_on_with_its_clients_through_k
         ASSERT_TRUE(w.run_clients(
             [&told](known_client* c, std::size_t k, bool* done) { return take_answers(c, told[k].size(), done); },
             10s));
-        for (std::size_t k = 0; k < clients_count; ++k) {
+        for (std::size_t k = 0; k < known_clients_count; ++k) {
             EXPECT_GT(told[k].size(), 80U);
             EXPECT_EQ(w.clients[k].answers, told[k]) << "client " << k + 1;
         }
@@ -428,8 +428,8 @@ TEST_P(upgrade, F4_the_venue_of_every_version_goes_on_with_its_clients_through_k
         std::vector<plain_requests> requests;
         for (known_client& c : w.clients) requests.emplace_back(&c);
         io::task_scope tasks(w.trading);
-        std::vector<char> done(clients_count, 0);
-        for (std::size_t k = 0; k < clients_count; ++k) {
+        std::vector<char> done(known_clients_count, 0);
+        for (std::size_t k = 0; k < known_clients_count; ++k) {
             tasks.spawn(trade(&w.clients[k], &requests[k], 300, reinterpret_cast<bool*>(&done[k])));
         }
         for (int fault = 0; fault < 4; ++fault) {
@@ -458,7 +458,7 @@ TEST_P(upgrade, F4_the_venue_of_every_version_goes_on_with_its_clients_through_k
         ASSERT_TRUE(w.run_clients([&known](known_client* c, std::size_t k,
                                            bool* is_done) { return take_answers(c, known[k].size(), is_done); },
                                   10s));
-        for (std::size_t k = 0; k < clients_count; ++k) {
+        for (std::size_t k = 0; k < known_clients_count; ++k) {
             EXPECT_GT(known[k].size(), told[k].size() + 300) << "every request is answered";
             EXPECT_EQ(w.clients[k].answers, known[k]) << "client " << k + 1;
         }

@@ -21,6 +21,7 @@ namespace {
 
 using testing::link_name;
 using testing::market;
+using testing::open_orders;
 using testing::report;
 using testing::survivor;
 using venue = testing::roles_venue;
@@ -163,12 +164,6 @@ io::task<domain::event> buy(client::order_session* session) {
     static_cast<void>(session->send(order));
     static_cast<void>(co_await session->flush());
     co_return co_await next_event(session);
-}
-
-io::task<std::size_t> open_orders(const venue* v) {
-    const io::endpoint where = *io::endpoint::parse(v->at_facility.snapshot_listen);
-    const auto truth = co_await client::feed_session::fetch_snapshot(where);
-    co_return truth ? truth->book(domain::instrument_id{1})->orders_count() : 0;
 }
 
 TEST(gateways, S2_the_facility_cancels_only_for_sessions_of_the_gateway_that_died) {

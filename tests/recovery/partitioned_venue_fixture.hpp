@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -60,5 +61,14 @@ struct venue_numbers {
     }
     venue_numbers() = default;
 };
+
+/// Removes the snapshots of every partition, so that the next start reads the journals from their beginnings; how many.
+inline std::size_t remove_snapshots(const node::configuration& c) {
+    std::size_t count = 0;
+    for (const auto& each : std::filesystem::recursive_directory_iterator(c.journal_directory)) {
+        if (each.path().extension() == ".snapshot" && std::filesystem::remove(each.path())) ++count;
+    }
+    return count;
+}
 
 }  // namespace corro::testing

@@ -50,14 +50,6 @@ class partitions_crash : public ::testing::TestWithParam<testing::venue_mode> {}
 INSTANTIATE_TEST_SUITE_P(modes, partitions_crash, ::testing::ValuesIn(testing::lasting_modes()),
                          testing::name_of_mode());
 
-std::size_t remove_snapshots(const node::configuration& c) {
-    std::size_t count = 0;
-    for (const auto& each : std::filesystem::recursive_directory_iterator(c.journal_directory)) {
-        if (each.path().extension() == ".snapshot" && std::filesystem::remove(each.path())) ++count;
-    }
-    return count;
-}
-
 void expect_the_same(const report& found, const report& expected) {
     for (std::size_t k = 0; k < 2; ++k) {
         EXPECT_EQ(found.commands_count[k], expected.commands_count[k]);
@@ -116,7 +108,7 @@ void crash_and_recover(const node::configuration& c, int crashes, std::uint64_t 
     EXPECT_EQ(last.commands_count[0] + last.commands_count[1], requests_count)
         << "every request, or the refusal of a lost one, stands in one journal once";
     if (journal_is_whole) {
-        EXPECT_GT(remove_snapshots(c), 1U);
+        EXPECT_GT(testing::remove_snapshots(c), 1U);
         expect_the_same(venue_process(c).at_start(), last);
     } else {
         // The number of runs that are long enough to remove files depends on the machine.

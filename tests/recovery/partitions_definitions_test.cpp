@@ -163,19 +163,13 @@ io::task<void> define_another(node::venue* venue) {
     control->abandon();
 }
 
-void remove_snapshots(const node::configuration& c) {
-    for (const auto& each : std::filesystem::recursive_directory_iterator(c.journal_directory)) {
-        if (each.path().extension() == ".snapshot") std::filesystem::remove(each.path());
-    }
-}
-
 TEST_P(partitions_definitions, trade_and_remain_over_restarts) {
     const base::test_folder directory;
     const node::configuration c = venue_of(GetParam(), directory.path());
     std::vector<std::uint64_t> state = live_once(c, {}, define_and_trade);
     state = live_once(c, state, define_another);
     state = live_once(c, state, go_on);
-    remove_snapshots(c);
+    testing::remove_snapshots(c);
     state = live_once(c, state, go_on);
     static_cast<void>(live_once(c, state, go_on));
 }
@@ -205,7 +199,7 @@ TEST_P(partitions_definitions, have_ids_and_names_that_are_unique_in_the_venue_a
     const base::test_folder directory;
     const node::configuration c = venue_of(GetParam(), directory.path());
     const std::vector<std::uint64_t> state = live_once(c, {}, define_at_once);
-    remove_snapshots(c);
+    testing::remove_snapshots(c);
     static_cast<void>(live_once(c, state, [](node::venue* venue) -> io::task<void> {
         const session_pointer control = co_await log_on(venue->order_entry_endpoint(), 2);
         CORRO_REQUIRE(control != nullptr);

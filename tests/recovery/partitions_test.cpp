@@ -102,9 +102,9 @@ struct asker {
     }
 };
 
-using script = std::function<io::task<void>(node::venue*, asker*)>;
+using asking_script = std::function<io::task<void>(node::venue*, asker*)>;
 
-io::task<void> play(io::context* context, node::venue* exchange, script* what) {
+io::task<void> play(io::context* context, node::venue* exchange, asking_script* what) {
     io::task_scope serving(*context);
     serving.spawn(exchange->run());
     auto session = co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, 1));
@@ -118,7 +118,7 @@ io::task<void> play(io::context* context, node::venue* exchange, script* what) {
     co_await serving.join();
 }
 
-void with_venue(threading_mode threading, script what) {
+void with_venue(threading_mode threading, asking_script what) {
     io::context context;
     node::testing::started_venue exchange(context, two_partitions(threading));
     io::block_on(context, play(&context, &exchange, &what));
@@ -304,12 +304,6 @@ io::task<void> live(io::context* context, node::venue* exchange, lasting_client*
     co_await serving.join();
 }
 
-void remove_snapshots(const node::configuration& c) {
-    for (const auto& each : std::filesystem::recursive_directory_iterator(c.journal_directory)) {
-        if (each.path().extension() == ".snapshot") std::filesystem::remove(each.path());
-    }
-}
-
 std::uint64_t replayed(const node::venue& e) {
     return e.at(0).journal->replayed_count() + e.at(1).journal->replayed_count();
 }
@@ -329,7 +323,7 @@ TEST_P(partitions, keep_books_numbers_and_answers_over_restarts) {
                 if (each.path().extension() == ".snapshot") std::filesystem::remove(each.path());
             }
         }
-        if (life == 3) remove_snapshots(c);
+        if (life == 3) testing::remove_snapshots(c);
         io::context context;
         node::testing::started_venue exchange(context, c);
         if (life != 0) {
@@ -443,12 +437,12 @@ TEST(partitions_recovery, tells_that_a_request_to_all_did_not_happen_everywhere)
     {
         io::context context;
         node::testing::started_venue exchange(context, c);
-        script what = cancel_in_both;
+        asking_script what = cancel_in_both;
         io::block_on(context, play(&context, &exchange, &what));
     }
     // The crash: the second partition's journal ends after its order. Before the order it has the session's wish for
     // cancel on disconnect. Neither journal was closed.
-    remove_snapshots(c);
+    testing::remove_snapshots(c);
     cut_behind(c.journal_directory + "/FIRST/" + journal::segment_name(1), 3);
     cut_behind(c.journal_directory + "/SECOND/" + journal::segment_name(1), 2);
     {
@@ -530,7 +524,7 @@ TEST_P(partitions, D8_of_different_moments_are_refused_also_when_one_was_idle) {
     {
         io::context context;
         node::testing::started_venue exchange(context, c);
-        script what = [&](node::venue*, asker* a) { return copy_beside_an_idle_partition(&where, a); };
+        asking_script what = [&](node::venue*, asker* a) { return copy_beside_an_idle_partition(&where, a); };
         io::block_on(context, play(&context, &exchange, &what));
     }
     const auto start_with = [&](const std::string& name, const std::string& from) {
@@ -558,7 +552,7 @@ TEST_P(partitions, of_different_moments_are_refused) {
         {
             io::context context;
             node::testing::started_venue exchange(context, c);
-            script what = copy == older ? cancel_in_both : cancel_in_both_again;
+            asking_script what = copy == older ? cancel_in_both : cancel_in_both_again;
             io::block_on(context, play(&context, &exchange, &what));
         }
         std::filesystem::copy(c.journal_directory, copy, copy_options::recursive);
@@ -569,7 +563,7 @@ TEST_P(partitions, of_different_moments_are_refused) {
             std::filesystem::copy(newer, c.journal_directory, copy_options::recursive);
             std::filesystem::remove_all(c.journal_directory + name);
             std::filesystem::copy(older + name, c.journal_directory + name, copy_options::recursive);
-            if (!with_snapshots) remove_snapshots(c);
+            if (!with_snapshots) testing::remove_snapshots(c);
             EXPECT_NE(refusal_of(c), "") << name << " is older";
         }
         // A missing folder does not start empty.
@@ -605,7 +599,7 @@ TEST_P(partitions, D9_end_when_the_journal_of_one_fails) {
     io::context context;
     node::testing::started_venue exchange(context, c);
     EXPECT_EQ(exchange.failure(), nullptr);
-    script what = [&](node::venue*, asker* a) { return ask_until_the_end(&c.journal_directory, a); };
+    asking_script what = [&](node::venue*, asker* a) { return ask_until_the_end(&c.journal_directory, a); };
     io::block_on(context, play(&context, &exchange, &what));
     ASSERT_NE(exchange.failure(), nullptr);
     EXPECT_NE(exchange.failure()->find("/FIRST"), std::string::npos) << *exchange.failure();

@@ -49,7 +49,7 @@ io::task<std::expected<std::unique_ptr<client::order_session>, std::error_code>>
     co_return co_await client::order_session::log_on(v->order_entry(), who);
 }
 
-domain::command order(std::uint64_t name) {
+domain::command order_named(std::uint64_t name) {
     domain::command c;
     c.kind = domain::command_kind::enter_order;
     c.order_terms().time_in_force = domain::time_in_force::gtc;
@@ -77,9 +77,9 @@ void prepare(venue& v, const base::test_folder& directory, io::file_faults* faul
 /// Enters orders until one is refused. @return The session's reason; none if the connection ended.
 io::task<wire::session_reject_reason> trade_until_refused(client::order_session* session) {
     for (std::uint64_t name = 1;; ++name) {
-        if (session->send(order(name)) == 0) co_return wire::session_reject_reason::none;
+        if (session->send(order_named(name)) == 0) co_return wire::session_reject_reason::none;
         // The order that meets the failure is in doubt and gets no answer. The next one is refused.
-        static_cast<void>(session->send(order(++name)));
+        static_cast<void>(session->send(order_named(++name)));
         const auto answer = co_await session->next();
         if (!answer) co_return wire::session_reject_reason::none;
         if (answer->reject) co_return answer->reject->session_reject_reason;

@@ -20,6 +20,7 @@ using testing::market;
 using testing::survivor;
 
 using testing::link_name;
+using testing::open_orders;
 using testing::report;
 using venue = testing::roles_venue;
 
@@ -130,12 +131,6 @@ io::task<void> rest_an_order(const venue* v, std::uint32_t session, bool opted_i
         const std::error_code read = co_await (*into)->fill();
         if (read) co_return;
     }
-}
-
-io::task<std::size_t> open_orders(const venue* v) {
-    const io::endpoint where = *io::endpoint::parse(v->at_facility.snapshot_listen);
-    const auto truth = co_await client::feed_session::fetch_snapshot(where);
-    co_return truth ? truth->book(domain::instrument_id{1})->orders_count() : 0;
 }
 
 TEST_P(roles_threading, S2_the_facility_cancels_for_sessions_that_asked_for_it_when_their_gateway_dies) {

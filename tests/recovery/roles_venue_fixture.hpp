@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "../system/exchange_fixture.hpp"
+#include "client/feed_session.hpp"
+#include "io/task/task.hpp"
 #include "node/links/distributor_role.hpp"
 #include "node/links/gateway_role.hpp"
 #include "node/venue/venue_fixture.hpp"
@@ -198,6 +200,13 @@ struct roles_venue {
 inline std::string link_name() {
     static int count = 0;
     return "@corro-roles-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
+}
+
+/// The orders that rest in the first book, by a snapshot of the distributor's.
+inline io::task<std::size_t> open_orders(const roles_venue* v) {
+    const io::endpoint where = *io::endpoint::parse(v->at_facility.snapshot_listen);
+    const auto truth = co_await client::feed_session::fetch_snapshot(where);
+    co_return truth ? truth->book(domain::instrument_id{1})->orders_count() : 0;
 }
 
 }  // namespace corro::testing

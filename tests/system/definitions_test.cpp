@@ -46,17 +46,6 @@ domain::command definition(domain::instrument_id id, const char* name, domain::i
     return domain::command_of(d);
 }
 
-io::task<bool> read_up_to(client::feed_session* feed, std::uint64_t last) {
-    while (feed->next_sequence() <= last) {
-        const auto event = feed->poll();
-        if (!event) co_return false;
-        if (*event) continue;
-        const std::error_code error = co_await feed->fill();
-        if (error) co_return false;
-    }
-    co_return true;
-}
-
 io::task<void> define_and_trade(const node::venue* venue) {
     const session_pointer trader = co_await log_on(venue->order_entry_endpoint(), 1);
     const session_pointer control = co_await log_on(venue->order_entry_endpoint(), 2);
@@ -83,7 +72,7 @@ io::task<void> define_and_trade(const node::venue* venue) {
 
     const auto late = co_await client::feed_session::join(venue->feed_endpoint(), venue->snapshot_endpoint());
     CORRO_REQUIRE(late);
-    CORRO_REQUIRE(co_await read_up_to(early->get(), venue->feed_statistics().messages));
+    CORRO_REQUIRE(co_await testing::read_up_to(early->get(), venue->feed_statistics().messages));
     for (const client::feed_session* feed : {early->get(), late->get()}) {
         CORRO_REQUIRE(feed->book(new_id) != nullptr);
         EXPECT_EQ(feed->instruments().find(new_id)->price_high.value, 1'000);

@@ -48,17 +48,6 @@ io::task<void> trade(io::endpoint venue, std::uint32_t session_number, int reque
     static_cast<void>(co_await (*session)->log_out());
 }
 
-io::task<bool> read_up_to(client::feed_session* feed, std::uint64_t last) {
-    while (feed->next_sequence() <= last) {
-        const auto event = feed->poll();
-        if (!event) co_return false;
-        if (*event) continue;
-        const std::error_code error = co_await feed->fill();
-        if (error) co_return false;
-    }
-    co_return true;
-}
-
 void expect_books_of(const node::venue& venue, const client::feed_session& feed) {
     for (const std::uint32_t id : {1U, 2U}) {
         const auto* ours = feed.book(domain::instrument_id{id});
@@ -82,7 +71,7 @@ io::task<void> one_life(io::context* context, node::venue* venue) {
     CORRO_REQUIRE(feed);
     EXPECT_GT((*feed)->next_sequence(), 300U) << "it began in the middle of the venue's feed";
     co_await trade(venue->order_entry_endpoint(), 2, 300);
-    CORRO_REQUIRE(co_await read_up_to(feed->get(), venue->feed_statistics().messages));
+    CORRO_REQUIRE(co_await testing::read_up_to(feed->get(), venue->feed_statistics().messages));
     expect_books_of(*venue, **feed);
 
     venue->close();
@@ -156,7 +145,7 @@ io::task<void> join_in_a_definition(io::context* context, const node::configurat
     EXPECT_EQ((*feed)->begun_definition().size(), messages.size() - 1);
     upstream.publish(messages.back());
     upstream.flush();
-    CORRO_REQUIRE(co_await read_up_to(feed->get(), messages.size()));
+    CORRO_REQUIRE(co_await testing::read_up_to(feed->get(), messages.size()));
     EXPECT_EQ((*feed)->begun_definition().size(), 0U);
     const domain::instrument* const made = (*feed)->instruments().find(domain::instrument_id{9});
     CORRO_REQUIRE(made != nullptr);

@@ -2,11 +2,16 @@
 // Test support: a whole exchange on one context, with sessions and feed subscribers beside it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
+#include <system_error>
+#include <vector>
 
+#include "client/feed_session.hpp"
 #include "client/order_session.hpp"
 #include "io/net/endpoint.hpp"
+#include "io/task/task.hpp"
 #include "node/configuration/configuration.hpp"
 
 namespace corro::testing {
@@ -49,6 +54,25 @@ namespace corro::testing {
     c.key.fill(static_cast<std::byte>(account));
     c.heartbeat = std::chrono::milliseconds(30'000);
     return c;
+}
+
+/// The instruments that a session knows from its log-on.
+[[nodiscard]] inline std::vector<domain::instrument> instruments_of(const client::order_session& session) {
+    std::vector<domain::instrument> all;
+    session.instruments().for_each([&](const domain::instrument& i) { all.push_back(i); });
+    return all;
+}
+
+/// Reads a feed up to and with the message `last`; whether it came so far.
+inline io::task<bool> read_up_to(client::feed_session* feed, std::uint64_t last) {
+    while (feed->next_sequence() <= last) {
+        const auto event = feed->poll();
+        if (!event) co_return false;
+        if (*event) continue;
+        const std::error_code error = co_await feed->fill();
+        if (error) co_return false;
+    }
+    co_return true;
 }
 
 }  // namespace corro::testing

@@ -29,12 +29,6 @@ std::uint64_t seed() {
     return given != nullptr ? std::strtoull(given, nullptr, 10) : 7;
 }
 
-std::vector<domain::instrument> instruments_of(const client::order_session& session) {
-    std::vector<domain::instrument> all;
-    session.instruments().for_each([&](const domain::instrument& i) { all.push_back(i); });
-    return all;
-}
-
 /// A trader's results, to compare two runs.
 struct outcome {
     client::trader_statistics statistics;
@@ -47,7 +41,7 @@ struct outcome {
 io::task<void> trade_and_compare(io::context* context, node::venue* exchange, std::uint64_t with_seed, outcome* into) {
     auto session = co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, 1));
     if (!session) co_return;
-    client::trader trader(client::trader_options(), instruments_of(**session),
+    client::trader trader(client::trader_options(), testing::instruments_of(**session),
                           {domain::price_ticks{9'000}, domain::price_ticks{200}}, 1, with_seed);
     std::unique_ptr<client::feed_session> feed;
     for (int i = 0; i < 4'000; ++i) {
@@ -75,7 +69,7 @@ io::task<void> trade_and_compare(io::context* context, node::venue* exchange, st
         if (error) co_return;
     }
     bool equal = true;
-    for (const domain::instrument& i : instruments_of(**session)) {
+    for (const domain::instrument& i : testing::instruments_of(**session)) {
         const auto* ours = feed->book(i.id);
         const auto* venues = exchange->book(i.id);
         equal = equal && ours->digest() == venues->digest() && ours->orders_count() == venues->orders_count() &&

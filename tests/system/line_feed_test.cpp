@@ -119,18 +119,12 @@ struct stormy_venue {
     node::testing::started_venue exchange;
 };
 
-std::vector<domain::instrument> instruments_of(const client::order_session& session) {
-    std::vector<domain::instrument> all;
-    session.instruments().for_each([&](const domain::instrument& i) { all.push_back(i); });
-    return all;
-}
-
 /// Sends requests of a seeded trader and waits for each answer.
 io::task<bool> trade(node::venue* exchange, std::uint32_t session_number, std::uint64_t seed, int requests_count) {
     auto session =
         co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, session_number));
     if (!session) co_return false;
-    client::trader trader(client::trader_options(), instruments_of(**session),
+    client::trader trader(client::trader_options(), testing::instruments_of(**session),
                           {domain::price_ticks{9'000}, domain::price_ticks{200}}, std::uint64_t{session_number} << 32U,
                           seed);
     for (int i = 0; i < requests_count; ++i) {

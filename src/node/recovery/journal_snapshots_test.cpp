@@ -15,15 +15,12 @@
 #include "io/task/scope.hpp"
 #include "market_data/feed_publisher.hpp"
 #include "node/recovery/host_journal.hpp"
+#include "node/recovery/nobody_fixture.hpp"
 #include "node/venue/event_sink.hpp"
 #include "node/venue/matching_host.hpp"
 
 namespace corro::node {
 namespace {
-
-struct nobody final : event_sink {
-    std::size_t accept(std::span<const domain::event> events) noexcept override { return events.size(); }
-};
 
 configuration forgetful_venue(const std::string& directory) {
     configuration c;

@@ -11,7 +11,7 @@ namespace corro::node {
 namespace {
 
 /// Two partitions, a few sessions, and commands as a venue records them.
-class lost : public testing::Test {
+class lost : public ::testing::Test {
  protected:
     static domain::command of(std::uint32_t session, std::uint32_t request) {
         domain::command c;

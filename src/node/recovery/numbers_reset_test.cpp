@@ -17,6 +17,7 @@
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
 #include "node/recovery/host_journal.hpp"
+#include "node/recovery/nobody_fixture.hpp"
 #include "node/venue/venue_fixture.hpp"
 
 namespace corro::node {
@@ -47,10 +48,6 @@ configuration small(const std::string& directory) {
     }
     return c;
 }
-
-struct nobody final : event_sink {
-    std::size_t accept(std::span<const domain::event> events) noexcept override { return events.size(); }
-};
 
 domain::command order(std::uint32_t instrument) {
     domain::command c;

@@ -18,6 +18,7 @@
 #include "io/task/block_on.hpp"
 #include "market_data/feed_publisher.hpp"
 #include "node/recovery/host_journal.hpp"
+#include "node/recovery/nobody_fixture.hpp"
 #include "node/venue/event_sink.hpp"
 #include "node/venue/matching_host.hpp"
 #include "sim/disk.hpp"
@@ -26,10 +27,6 @@ namespace corro::node {
 namespace {
 
 using sequences = std::vector<std::uint64_t>;
-
-struct nobody final : event_sink {
-    std::size_t accept(std::span<const domain::event> events) noexcept override { return events.size(); }
-};
 
 configuration of_partition(std::uint32_t index) {
     configuration c;

@@ -25,6 +25,7 @@
 #include "io/task/scope.hpp"
 #include "node/configuration/configuration_fixture.hpp"
 #include "node/recovery/host_journal.hpp"
+#include "node/recovery/nobody_fixture.hpp"
 #include "node/venue/venue_fixture.hpp"
 
 namespace corro::node {
@@ -64,7 +65,7 @@ std::string free_address() {
     return port ? port->local_endpoint()->to_string() : std::string();
 }
 
-configuration small(const std::string& directory) {
+configuration watched_venue(const std::string& directory) {
     configuration c = testing::smallest_configuration();
     c.order_entry_listen = free_address();
     c.feed_listen = free_address();
@@ -77,10 +78,6 @@ configuration small(const std::string& directory) {
     c.durability = journal::durability::async;
     return c;
 }
-
-struct nobody final : event_sink {
-    std::size_t accept(std::span<const domain::event> events) noexcept override { return events.size(); }
-};
 
 io::task<void> write_all(host_journal* journal, io::context* context, matching_host* host, bool of_partitions) {
     io::task_scope journaling(*context);
@@ -246,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(threading, recovery_watch, ::testing::Values(threading_
 
 TEST_P(recovery_watch, O1_an_exchange_shows_its_recovery_and_opens_behind_it) {
     const base::test_folder directory;
-    configuration c = small(directory.path());
+    configuration c = watched_venue(directory.path());
     c.threading = GetParam();
     leave_journal(c, false);
     expect_watched_recovery<testing::started_venue>(c, c.order_entry_listen);
@@ -254,7 +251,7 @@ TEST_P(recovery_watch, O1_an_exchange_shows_its_recovery_and_opens_behind_it) {
 
 TEST_P(recovery_watch, O1_a_facility_shows_its_recovery_and_opens_behind_it) {
     const base::test_folder directory;
-    configuration c = small(directory.path());
+    configuration c = watched_venue(directory.path());
     c.threading = GetParam();
     leave_journal(c, false);
     expect_watched_recovery<testing::started_facility>(c, {});
@@ -262,7 +259,7 @@ TEST_P(recovery_watch, O1_a_facility_shows_its_recovery_and_opens_behind_it) {
 
 TEST_P(recovery_watch, O1_a_venue_of_partitions_shows_its_recovery_and_opens_behind_it) {
     const base::test_folder directory;
-    configuration c = small(directory.path());
+    configuration c = watched_venue(directory.path());
     c.threading = GetParam();
     partition_configuration s;
     s.name = "ONLY";
@@ -277,7 +274,7 @@ TEST_P(recovery_watch, O1_a_venue_of_partitions_shows_its_recovery_and_opens_beh
 
 TEST(recovery_watch, a_recovery_that_fails_is_thrown_and_leaves_no_port_open) {
     const base::test_folder directory;
-    configuration c = small(directory.path());
+    configuration c = watched_venue(directory.path());
     leave_journal(c, false);
     c.venue_name = "ANOTHER";
     io::context context;

@@ -18,6 +18,7 @@
 #include "io/testing/test_require.hpp"
 #include "node/configuration/configuration_fixture.hpp"
 #include "node/recovery/host_journal.hpp"
+#include "node/recovery/nobody_fixture.hpp"
 #include "node/recovery/partition_store.hpp"
 #include "node/venue/venue_fixture.hpp"
 
@@ -26,17 +27,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-configuration small(const std::string& directory) {
+configuration numbered_venue(const std::string& directory) {
     configuration c = testing::smallest_configuration();
     c.order_entry_listen = "127.0.0.1:0";
     c.journal_directory = directory + "/journal";
     testing::add_only_partition(c);
     return c;
 }
-
-struct nobody final : event_sink {
-    std::size_t accept(std::span<const domain::event> events) noexcept override { return events.size(); }
-};
 
 domain::command request(domain::command_kind kind, std::uint32_t number, std::uint64_t arrival) {
     domain::command c;
@@ -126,7 +123,7 @@ io::task<void> log_on_and_break_off(io::context* context, venue* venue) {
 
 TEST(request_numbers, S1_a_venue_of_partitions_starts_when_those_of_a_session_have_ended) {
     const base::test_folder directory;
-    const configuration c = small(directory.path());
+    const configuration c = numbered_venue(directory.path());
     leave_journal(configuration_of_partition(c, 0));
     for (int start = 0; start != 2; ++start) {  // from the journal, then from the snapshot of the first start
         io::context context;

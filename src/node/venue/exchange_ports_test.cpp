@@ -14,7 +14,7 @@
 namespace corro::node {
 namespace {
 
-configuration small(const std::string& directory) {
+configuration served_venue(const std::string& directory) {
     configuration c = testing::smallest_configuration();
     c.order_entry_listen = c.feed_listen = c.snapshot_listen = "127.0.0.1:0";
     c.order_entry_unix_listen = directory + "/orders";
@@ -33,12 +33,12 @@ void expect_order_entry_closed(configuration c) {
 
 TEST(exchange_ports, order_entry_opens_after_all_others) {
     const base::test_folder directory;
-    expect_order_entry_closed<testing::started_venue>(small(directory.path()));
+    expect_order_entry_closed<testing::started_venue>(served_venue(directory.path()));
 }
 
 TEST(exchange_ports, order_entry_of_partitions_opens_after_all_others) {
     const base::test_folder directory;
-    configuration c = small(directory.path());
+    configuration c = served_venue(directory.path());
     testing::add_only_partition(c);
     expect_order_entry_closed<testing::started_venue>(c);
 }

@@ -6,16 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "base/test_bytes.hpp"
 #include "base/test_seed.hpp"
 #include "recorded/formats/drain_fixture.hpp"
 #include "recorded/formats/lobster.hpp"
 
 namespace corro::recorded::lobster {
 namespace {
-
-std::span<const std::byte> bytes_of(const std::string& text) {
-    return std::as_bytes(std::span{text});
-}
 
 message random_message(std::mt19937_64& random, std::uint64_t line) {
     message m;
@@ -59,7 +56,7 @@ void expect_same_at_any_cut(const std::string& text, std::mt19937_64& random, Eq
         std::vector<kept> records;
         Decoder decoder;
         const auto error =
-            drain(decoder, bytes_of(text), next_size, [&](const auto& r) { records.push_back(keep(r)); });
+            drain(decoder, base::bytes_of(text), next_size, [&](const auto& r) { records.push_back(keep(r)); });
         return std::pair{records, error};
     };
     const auto whole = read([&] { return text.size(); });
@@ -79,7 +76,7 @@ TEST(lobster_laws, reading_what_was_written_gives_it_back) {
         }
         std::vector<message> read;
         message_decoder decoder;
-        const auto error = drain(decoder, bytes_of(text), [&](const message& m) { read.push_back(m); });
+        const auto error = drain(decoder, base::bytes_of(text), [&](const message& m) { read.push_back(m); });
         ASSERT_FALSE(error) << to_string(*error) << "\n" << text;
         ASSERT_EQ(read, written);
     }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_bytes.hpp"
 #include "recorded/formats/drain_fixture.hpp"
 #include "wire/errors.hpp"
 
@@ -13,10 +14,6 @@ namespace corro::recorded::lobster {
 namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
-
-std::span<const std::byte> bytes_of(const std::string& text) {
-    return std::as_bytes(std::span{text});
-}
 
 struct messages {
     std::vector<message> read;
@@ -26,8 +23,9 @@ struct messages {
 messages read_messages(const std::string& text) {
     messages result;
     message_decoder decoder;
-    result.error =
-        drain(decoder, bytes_of(text), [&](const message& m) { result.read.push_back(m); }).value_or(read_error{});
+    result.error = drain(decoder, base::bytes_of(text), [&](const message& m) {
+                       result.read.push_back(m);
+                   }).value_or(read_error{});
     return result;
 }
 
@@ -40,7 +38,7 @@ struct books {
 books read_books(const std::string& text) {
     books result;
     book_decoder decoder;
-    result.error = drain(decoder, bytes_of(text), [&](const book& b) {
+    result.error = drain(decoder, base::bytes_of(text), [&](const book& b) {
                        result.read.emplace_back(b.levels.begin(), b.levels.end());
                        result.lines.push_back(b.line);
                    }).value_or(read_error{});

@@ -10,7 +10,7 @@ namespace {
 
 const tape_file tape{"snapshot; A B 1 100 5; A A 2 101 5", "A B 3 99 7", "T A 9 100 1; F B 1 100 1; M B 1 100 4"};
 
-std::string error_of(std::span<const std::byte> bytes, std::optional<std::uint32_t> instrument = std::nullopt) {
+std::string order_error_of(std::span<const std::byte> bytes, std::optional<std::uint32_t> instrument = std::nullopt) {
     const scratch_folder folder;
     const auto path = folder.write("tape.dbn", bytes);
     return said_by<replay_error>([&] { static_cast<void>(survey_orders({path}, instrument)); });
@@ -65,14 +65,14 @@ TEST(recorded_orders, a_snapshot_ends_with_the_first_live_record_or_the_file) {
 
 TEST(recorded_orders, missing_truncated_and_foreign_files_are_refused_with_their_place) {
     const std::vector<std::byte> whole = dbn_bytes(tape);
-    EXPECT_EQ(error_of(whole), "");
+    EXPECT_EQ(order_error_of(whole), "");
     const std::size_t cut = whole.size() - 56 - 20;
     const std::string place = "tape.dbn: byte " + std::to_string(whole.size() - 2 * 56) + ":";
-    EXPECT_NE(error_of(std::span(whole).first(cut)).find(place), std::string::npos)
-        << error_of(std::span(whole).first(cut));
-    EXPECT_NE(error_of(std::as_bytes(std::span("34200.1,1,11,5,1000000,1"))).find("tape.dbn: byte 0:"),
+    EXPECT_NE(order_error_of(std::span(whole).first(cut)).find(place), std::string::npos)
+        << order_error_of(std::span(whole).first(cut));
+    EXPECT_NE(order_error_of(std::as_bytes(std::span("34200.1,1,11,5,1000000,1"))).find("tape.dbn: byte 0:"),
               std::string::npos);
-    EXPECT_NE(error_of({}).find("tape.dbn"), std::string::npos);
+    EXPECT_NE(order_error_of({}).find("tape.dbn"), std::string::npos);
     EXPECT_NE(said_by<replay_error>([] {
                   static_cast<void>(survey_orders({"/nowhere/tape.dbn"}, std::nullopt));
               }).find("/nowhere/tape.dbn: No such file"),
@@ -83,15 +83,17 @@ TEST(recorded_orders, the_instrument_must_be_chosen_where_there_are_several) {
     std::vector<std::byte> both = dbn_bytes(tape);
     const std::vector<std::byte> other = dbn_bytes({"A B 1 50 5"}, 42);
     both.insert(both.end(), other.end() - 56, other.end());
-    EXPECT_NE(error_of(both).find("record 6 is of instrument 42, earlier ones of 17077: choose one"), std::string::npos)
-        << error_of(both);
-    EXPECT_EQ(error_of(both, 42), "");
-    EXPECT_NE(error_of(both, 43).find("no orders of instrument 43"), std::string::npos);
+    EXPECT_NE(order_error_of(both).find("record 6 is of instrument 42, earlier ones of 17077: choose one"),
+              std::string::npos)
+        << order_error_of(both);
+    EXPECT_EQ(order_error_of(both, 42), "");
+    EXPECT_NE(order_error_of(both, 43).find("no orders of instrument 43"), std::string::npos);
 }
 
 TEST(recorded_orders, an_order_without_size_is_refused) {
-    EXPECT_NE(error_of(dbn_bytes({"A B 1 50 0"})).find("tape.dbn: record 0 is an order without price, size or side"),
-              std::string::npos);
+    EXPECT_NE(
+        order_error_of(dbn_bytes({"A B 1 50 0"})).find("tape.dbn: record 0 is an order without price, size or side"),
+        std::string::npos);
 }
 
 TEST(recorded_orders, an_instrument_that_cannot_take_the_orders_is_refused) {

@@ -42,7 +42,7 @@ class endless_flow final : public flow {
     std::uint64_t steps_max_, pause_every_;
 };
 
-const domain::instrument instrument = wide_instrument(domain::price_nano{1});
+const domain::instrument replayed_instrument = wide_instrument(domain::price_nano{1});
 
 /// A resting order's only private answer.
 domain::event entered(std::uint64_t command) {
@@ -58,7 +58,7 @@ domain::event entered(std::uint64_t command) {
 domain::event added(std::uint64_t command) {
     domain::event e;
     e.command = domain::sequence_number{command};
-    e.instrument = instrument.id;
+    e.instrument = replayed_instrument.id;
     e.kind = domain::event_kind::order_added;
     e.book = {};
     e.book.order = domain::order_id{command};
@@ -70,7 +70,7 @@ domain::event added(std::uint64_t command) {
 TEST(replay_run, requests_without_answers_are_bounded) {
     endless_flow flow(1'000'000);
     difference_log log;
-    replay_run run(flow, log, instrument.id);
+    replay_run run(flow, log, replayed_instrument.id);
     std::size_t sent = 0;
     while (run.next()) ++sent;
     EXPECT_EQ(sent, requests_in_flight_max);
@@ -83,7 +83,7 @@ TEST(replay_run, requests_without_answers_are_bounded) {
 TEST(replay_run, steps_that_wait_for_the_feed_are_bounded) {
     endless_flow flow(1'000'000);
     difference_log log;
-    replay_run run(flow, log, instrument.id);
+    replay_run run(flow, log, replayed_instrument.id);
     std::uint64_t sent = 0;
     while (run.next()) EXPECT_TRUE(run.on_private(entered(++sent)));
     EXPECT_EQ(sent, steps_in_flight_max) << "all answered, none compared";
@@ -98,7 +98,7 @@ TEST(replay_run, steps_that_wait_for_the_feed_are_bounded) {
 TEST(replay_run, a_feed_that_runs_ahead_waits_for_the_answers) {
     endless_flow flow(3);
     difference_log log;
-    replay_run run(flow, log, instrument.id);
+    replay_run run(flow, log, replayed_instrument.id);
     while (run.next()) continue;
     for (std::uint64_t i = 1; i <= 3; ++i) run.on_public(added(i));
     run.on_public_complete(domain::sequence_number{3});
@@ -114,7 +114,7 @@ TEST(replay_run, a_feed_that_runs_ahead_waits_for_the_answers) {
 TEST(replay_run, events_of_other_instruments_are_ignored) {
     endless_flow flow(1);
     difference_log log;
-    replay_run run(flow, log, instrument.id);
+    replay_run run(flow, log, replayed_instrument.id);
     while (run.next()) continue;
     domain::event other = added(1);
     other.instrument = domain::instrument_id{2};
@@ -126,13 +126,13 @@ TEST(replay_run, events_of_other_instruments_are_ignored) {
 TEST(replay_run, a_step_that_depends_on_an_answer_is_planned_after_it) {
     endless_flow flow(1'000, 10);
     difference_log log;
-    replay_run run(flow, log, instrument.id);
+    replay_run run(flow, log, replayed_instrument.id);
     std::size_t sent = 0;
     while (run.next()) ++sent;
     EXPECT_EQ(sent, 10U);
     facility_venue venue(instrument, 2'000);
     endless_flow whole(1'000, 10);
-    replay_run driven(whole, log, instrument.id);
+    replay_run driven(whole, log, replayed_instrument.id);
     venue.drive(driven);
     EXPECT_TRUE(driven.finished());
     EXPECT_EQ(whole.compared, 1'000U);
@@ -188,7 +188,7 @@ TEST(replay_run, other_traders_neither_end_it_nor_get_into_its_outcomes) {
     for (int round = 0; round < 50; ++round) {
         crossing_flow flow(random(), 400);
         difference_log log;
-        replay_run run(flow, log, instrument.id);
+        replay_run run(flow, log, replayed_instrument.id);
         facility_venue venue(instrument, 4'000);
         std::uint64_t visits = 0;
         venue.visitor = [&](facility_venue& here) {
@@ -216,7 +216,7 @@ TEST(replay_run, other_traders_neither_end_it_nor_get_into_its_outcomes) {
 TEST(replay_run, a_fill_by_another_trader_comes_while_nothing_is_asked) {
     endless_flow flow(1);
     difference_log log;
-    replay_run run(flow, log, instrument.id);
+    replay_run run(flow, log, replayed_instrument.id);
     while (run.next()) continue;
     run.on_public(added(1));
     run.on_public_complete(domain::sequence_number{1});
