@@ -201,6 +201,7 @@ class context {
     void look_around() noexcept;
     [[nodiscard]] bool is_kernel_due(unsigned looks) noexcept;
     void poll_or_sleep(steady_time now) noexcept;
+    bool linger() noexcept;
     bool take_in(remote_item* newest_first, bool slept) noexcept;
     [[nodiscard]] bool is_idle() const noexcept;
     [[nodiscard]] static remote_item* asleep() noexcept;
@@ -217,6 +218,7 @@ class context {
     std::coroutine_handle<> until_;  // what run_until_done waits for
     bool running_ = false;
     bool stepping_ = false;
+    bool has_heard_ = false;  // from other threads, since it last lingered
     bool tearing_down_ = false;
     bool stopped_ = false;
     bool resumed_since_look_ = false;  // tasks have run since the backend was last asked for events

@@ -323,7 +323,8 @@ TEST_P(sending_files, other_tasks_run_while_a_large_file_is_sent) {
         const sent_and_arrived result =
             co_await pass(&tcp.client, any_stream(std::move(tcp.server)), what, 0, expected->size());
         EXPECT_TRUE(result.arrived == *expected);
-        EXPECT_GE(count, large_bytes / send_file_part_bytes) << "a turn after each part";
+        // A part that the kernel made wait can end in the turn in which the next one is sent at once.
+        EXPECT_GE(count, large_bytes / send_file_part_bytes / 2) << "a turn after two parts at the most";
         done = true;
         co_await children.join();
     };

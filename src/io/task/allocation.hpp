@@ -4,10 +4,11 @@
 // Coroutine frames are short-lived and have few sizes. Each thread keeps its freed blocks in one list per size class,
 // so that steady state never reaches the general allocator.
 //
-// Limits:  frames up to 2,048 bytes are recycled; each class keeps at most 1 MiB of idle blocks per thread. The rest
+// Limits:  frames up to 2,048 bytes are recycled; each class keeps at most 1 MiB of idle blocks per thread. What a
+//          thread has beyond that, others take, in batches of 16 KiB; 32 batches of a class wait for them. The rest
 //          goes to the general allocator.
-// Threads: a block may be freed on another thread than the one that allocated it; it then recycles there. Blocks that
-//          a thread has cached are released when it ends.
+// Threads: a block may be freed on another thread than the one that allocated it. Blocks that a thread has cached are
+//          released when it ends.
 // Cost:    two loads and two stores; no atomics, no locks. A program that lists its tasks (`context::list_tasks`) takes
 //          every block from the general allocator and notes each frame under a lock; others pay nothing for that. Under
 //          the address sanitizer every frame comes from the general allocator, so that a use after free is detected.

@@ -4,8 +4,14 @@
 
 #include <array>
 #include <atomic>
+#include <barrier>
+#include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <new>
+#include <numeric>
+#include <thread>
+#include <vector>
 
 #include "io/loop/timer.hpp"
 #include "io/loop/yield.hpp"
@@ -149,6 +155,52 @@ TEST_P(steady_state, connections_that_come_and_go_do_not_allocate) {
 }
 
 CORRO_ON_EVERY_BACKEND(steady_state);
+
+/// Rounds in which one thread makes blocks for frames and another one frees them.
+/// @return Calls of the general allocator in each round.
+template <std::size_t Count>
+std::vector<long> make_here_and_free_there(std::size_t bytes, int rounds) {
+    const auto blocks = std::make_unique<std::array<void*, Count>>();
+    std::vector<long> calls(static_cast<std::size_t>(rounds));
+    std::barrier both(2);
+    std::thread ender([&] {
+        for (int round = 0; round < rounds; ++round) {
+            both.arrive_and_wait();
+            for (void* each : *blocks) detail::free_frame(each, bytes);
+            both.arrive_and_wait();
+        }
+    });
+    std::thread maker([&] {
+        for (long& of_round : calls) {
+            const long before = allocations_count.load();
+            for (void*& each : *blocks) each = detail::allocate_frame<detail::frame_use::task>(bytes);
+            of_round = allocations_count.load() - before;
+            both.arrive_and_wait();
+            both.arrive_and_wait();
+        }
+    });
+    maker.join();
+    ender.join();
+    return calls;
+}
+
+TEST(frames, that_one_thread_makes_and_another_ends_return_without_the_general_allocator) {
+    if (!counts_allocations) GTEST_SKIP() << "nothing is counted";
+    constexpr std::size_t bytes = 192;
+    const std::vector<long> calls = make_here_and_free_there<1'000>(bytes, 40);
+    EXPECT_EQ(calls.front(), 1'000);
+    // Behind the first rounds at most what a thread keeps until a batch is full.
+    const long later = std::accumulate(calls.begin() + 10, calls.end(), 0L);
+    EXPECT_LT(later, static_cast<long>(16 * 1024 / bytes)) << "of " << (calls.size() - 10) * 1'000;
+}
+
+TEST(frames, are_kept_for_other_threads_up_to_a_limit) {
+    if (!counts_allocations) GTEST_SKIP() << "nothing is counted";
+    constexpr std::size_t bytes = 320;
+    constexpr long kept_blocks_max = 32 * (16 * 1024 / 320);  // batches of 16 KiB
+    const std::vector<long> calls = make_here_and_free_there<20'000>(bytes, 5);
+    for (std::size_t round = 1; round < calls.size(); ++round) EXPECT_EQ(calls[round], 20'000 - kept_blocks_max);
+}
 
 }  // namespace
 }  // namespace corro::io

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/pause.hpp"
 #include "io/loop/yield.hpp"
 #include "io/task/scope.hpp"
 #include "node/configuration/limits.hpp"
@@ -17,12 +18,6 @@ namespace {
 
 /// The polls for commands of an idle thread between two turns of its context.
 constexpr int looks_per_turn = 64;
-
-void pause_briefly() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
-}
 
 }  // namespace
 
@@ -151,7 +146,7 @@ io::task<void> facility_thread::take_commands() {
             co_await io::yield();
             continue;
         }
-        for (int i = 0; i < looks_per_turn && commands_.empty(); ++i) pause_briefly();
+        for (int i = 0; i < looks_per_turn && commands_.empty(); ++i) base::pause_briefly();
         if (!idle_for_long()) {
             co_await io::yield();
             continue;
