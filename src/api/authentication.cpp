@@ -8,12 +8,15 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <utility>
 
 #include "api/json_value.hpp"
 #include "base/assert.hpp"
 
 namespace corro::api {
 namespace {
+
+static_assert(signature_age_max.count() == 60 && signature_lead_max.count() == 1, "errors state both");
 
 std::string hexadecimal(std::span<const std::byte> bytes) {
     constexpr std::string_view digits = "0123456789abcdef";
@@ -51,8 +54,9 @@ std::string signature_of(std::string_view secret, std::string_view text) {
     return hexadecimal(std::as_bytes(std::span(room).first(size)));
 }
 
-authentication::authentication(std::span<const std::unique_ptr<account>> accounts, io::platform& random)
-    : random_(&random) {
+authentication::authentication(std::span<const std::unique_ptr<account>> accounts, io::platform& random,
+                               std::int64_t started_ms)
+    : random_(&random), started_ms_(started_ms) {
     for (const std::unique_ptr<account>& each : accounts) {
         known_key known;
         known.of = each.get();
@@ -69,24 +73,38 @@ account* authentication::by_secret(std::string_view client_id, std::string_view 
     return is_equal && found != keys_.end() ? found->second.of : nullptr;
 }
 
-account* authentication::by_signature(const signed_credentials& with, std::int64_t now_ms) {
+std::expected<account*, api_error> authentication::by_signature(const signed_credentials& with, std::int64_t now_ms) {
+    const auto refused = [](std::string param = {}, std::string why = {}) {
+        return refuse(error_code::invalid_credentials, std::move(param), std::move(why));
+    };
     const auto found = keys_.find(with.client_id);
     const std::optional<std::int64_t> timestamp = scaled_integer(with.timestamp, 0);
-    if (found == keys_.end() || !timestamp) return nullptr;
-    constexpr std::int64_t age_max = std::chrono::milliseconds(signature_age_max).count();
-    if (*timestamp < now_ms - age_max || *timestamp > now_ms + age_max) return nullptr;
+    if (found == keys_.end() || !timestamp) return refused();
     known_key& key = found->second;
     std::string text(with.timestamp);
     text.append("\n").append(with.nonce).append("\n").append(with.data);
     const std::string given = lower(with.signature);
-    if (!equal_in_constant_time(given, signature_of(key.secret, text))) return nullptr;
+    if (!equal_in_constant_time(given, signature_of(key.secret, text))) return refused();
+    constexpr std::int64_t age_max = std::chrono::milliseconds(signature_age_max).count();
+    constexpr std::int64_t lead_max = std::chrono::milliseconds(signature_lead_max).count();
+    if (*timestamp < now_ms - age_max || *timestamp > now_ms + lead_max) {
+        return refused("timestamp",
+                       "expected: at most 60 s before the API's time and 1 s after it; the API's time is " +
+                           std::to_string(now_ms));
+    }
+    // An API before this one may have accepted what was signed up to here; its signatures are forgotten.
+    if (*timestamp <= started_ms_ + lead_max) {
+        return refused("timestamp", "the API has started since; expected: a timestamp after " +
+                                        std::to_string(started_ms_ + lead_max));
+    }
     // Those whose time is over can be forgotten: their timestamp is refused.
     while (!key.signatures.empty() && key.signatures.begin()->first < now_ms - age_max) {
         key.signatures.erase(key.signatures.begin());
     }
-    if (key.signatures.size() >= signatures_kept_max) return nullptr;
+    if (key.signatures.size() >= signatures_kept_max) return refused("signature", "too many within a minute");
     const bool is_new = key.signatures.emplace(*timestamp, given).second;
-    return is_new ? key.of : nullptr;
+    if (!is_new) return refused("signature", "it was used before");
+    return key.of;
 }
 
 std::string authentication::random_token() {

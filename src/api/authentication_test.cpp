@@ -16,6 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::int64_t now_ms = 1'700'000'000'000;
+constexpr std::int64_t started_ms = now_ms - 3'600'000;
 
 struct two_keys {
     two_keys() {
@@ -25,7 +26,7 @@ struct two_keys {
             key.secret.fill(static_cast<std::byte>(name.size()));
             accounts.push_back(std::make_unique<account>(context, client::venue_endpoint(), key));
         }
-        keys = std::make_unique<authentication>(accounts, context.runs_on());
+        keys = std::make_unique<authentication>(accounts, context.runs_on(), started_ms);
     }
     static std::string secret(int byte) {
         std::string text;
@@ -43,12 +44,18 @@ struct two_keys {
         with.nonce = nonce;
         with.data = "data";
         with.signature = sent;
-        return keys->by_signature(with, now_ms);
+        const auto of = keys->by_signature(with, now);
+        why = of ? std::string() : of.error().reason;
+        return of.value_or(nullptr);
     }
+    /// The same keys after a restart.
+    void restart_at(std::int64_t ms) { keys = std::make_unique<authentication>(accounts, context.runs_on(), ms); }
 
     io::context context;
     std::vector<std::unique_ptr<account>> accounts;
     std::unique_ptr<authentication> keys;
+    std::int64_t now = now_ms;
+    std::string why;  ///< the last signature was refused
 };
 
 TEST(authentication, a_signature_is_that_of_the_standard) {
@@ -75,11 +82,26 @@ TEST(authentication, a_signature_counts_once_and_near_its_time) {
     EXPECT_EQ(k.sign(now_ms, "n1"), nullptr) << "again";
     EXPECT_EQ(k.sign(now_ms, "n2"), k.accounts[0].get());
     EXPECT_EQ(k.sign(now_ms - 60'000, "n3"), k.accounts[0].get());
-    EXPECT_EQ(k.sign(now_ms + 60'000, "n3"), k.accounts[0].get());
+    EXPECT_EQ(k.sign(now_ms + 1'000, "n3"), k.accounts[0].get());
     EXPECT_EQ(k.sign(now_ms - 60'001, "n4"), nullptr);
-    EXPECT_EQ(k.sign(now_ms + 60'001, "n4"), nullptr);
+    EXPECT_NE(k.why.find("the API's time is 1700000000000"), std::string::npos) << k.why;
+    EXPECT_EQ(k.sign(now_ms + 1'001, "n4"), nullptr);
     EXPECT_EQ(k.sign(now_ms, "n5", std::string(64, '0')), nullptr);
     EXPECT_EQ(k.sign(now_ms, "n5", "0"), nullptr);
+    EXPECT_EQ(k.why, "") << "a stranger learns nothing";
+}
+
+TEST(authentication, a_signature_counts_once_across_a_restart_too) {
+    two_keys k;
+    EXPECT_EQ(k.sign(now_ms, "n1"), k.accounts[0].get());
+    EXPECT_EQ(k.sign(now_ms + 1'000, "n1"), k.accounts[0].get()) << "as far ahead as may be";
+    k.restart_at(now_ms);
+    EXPECT_EQ(k.sign(now_ms, "n1"), nullptr);
+    EXPECT_EQ(k.why, "the API has started since; expected: a timestamp after 1700000001000");
+    EXPECT_EQ(k.sign(now_ms + 1'000, "n1"), nullptr);
+    k.now = now_ms + 1'001;
+    EXPECT_EQ(k.sign(now_ms + 1'000, "n1"), nullptr);
+    EXPECT_EQ(k.sign(now_ms + 1'001, "n1"), k.accounts[0].get()) << "a client that signs a second later";
 }
 
 TEST(authentication, tokens_expire_and_a_refresh_token_counts_once) {

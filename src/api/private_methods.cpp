@@ -554,7 +554,9 @@ std::expected<authenticated, api_error> answer_auth(const request& r, authentica
             with.nonce = r.text("nonce");
             with.data = r.text("data");
             with.signature = r.text("signature");
-            of = keys.by_signature(with, now_ms);
+            const auto signed_by = keys.by_signature(with, now_ms);
+            if (!signed_by) return std::unexpected(signed_by.error());
+            of = *signed_by;
         }
         if (of == nullptr) return std::unexpected(api_error(error_code::invalid_credentials));
         tokens = keys.issue(*of, now);

@@ -110,7 +110,7 @@ server::server(io::context& on, io::tcp_acceptor port, server_options options)
                 std::make_unique<account_channels>(*state_.accounts.back(), state_.markets));
         }
     }
-    state_.keys = std::make_unique<authentication>(state_.accounts, on.runs_on());
+    state_.keys = std::make_unique<authentication>(state_.accounts, on.runs_on(), state_.now_us() / 1'000);
     add_routes();
 }
 
@@ -511,9 +511,7 @@ std::expected<account*, api_error> server::account_of(http::exchange* on, std::s
         std::string(http::name_of(head.method)).append("\n").append(head.target).append("\n").append(body).append("\n");
     signed_credentials with = signed_request_of(given.substr(by_signature.size()));
     with.data = data;
-    of = state_.keys->by_signature(with, state_.now_us() / 1'000);
-    if (of == nullptr) return std::unexpected(api_error(error_code::invalid_credentials));
-    return of;
+    return state_.keys->by_signature(with, state_.now_us() / 1'000);
 }
 
 io::task<std::expected<std::string, api_error>> server::dispatch(http::exchange* on, const request* r,
