@@ -46,6 +46,8 @@ own_order& own_orders::known(const domain::event& event, domain::order_id id, do
     one.updated_ns = event.time.value;
     if (!is_new) return one;
     one.id = id;
+    one.number = ++orders_count_;
+    in_order_.emplace(one.number, id.value);
     one.client_order = name;
     one.instrument = event.instrument;
     one.side = event.side;
@@ -65,6 +67,7 @@ own_order& own_orders::close(own_order& one, own_state as, domain::reject_reason
     closed.reason = why;
     closed.open = 0;
     by_name_.erase(closed.client_order.value);
+    in_order_.erase(closed.number);
     open_.erase(closed.id.value);
     if (closed_in_order_.size() == closed_orders_kept) {
         closed_.erase(closed_in_order_.front());

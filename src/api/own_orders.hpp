@@ -43,6 +43,7 @@ struct own_order {
     bool was_replaced = false;
     std::int64_t created_ns = 0;
     std::int64_t updated_ns = 0;
+    std::uint64_t number = 0;  ///< of its first answer among those of the session's orders
 
     [[nodiscard]] order_mark mark() const noexcept { return mark_of(client_order); }
 };
@@ -92,7 +93,7 @@ class own_orders {
     /// Calls `visit(const own_order&)` for each open order, oldest first.
     template <class Visit>
     void for_each_open(Visit visit) const {
-        for (const auto& [id, one] : open_) visit(one);
+        for (const auto& [number, id] : in_order_) visit(open_.find(id)->second);
     }
     [[nodiscard]] std::size_t open_count() const noexcept { return open_.size(); }
     /// Oldest first.
@@ -116,12 +117,14 @@ class own_orders {
     const own_trade& keep(own_trade trade);
     void move_position(domain::instrument_id in, domain::side side, std::uint32_t lots);
 
-    std::map<std::uint64_t, own_order> open_;                   ///< by id, which grows with time
+    std::unordered_map<std::uint64_t, own_order> open_;         ///< by id; the venue's ids are in no order of time
+    std::map<std::uint64_t, std::uint64_t> in_order_;           ///< the ids of the open orders, by their first answers
     std::unordered_map<std::uint64_t, std::uint64_t> by_name_;  ///< the id of the open order with a client order id
     struct terms {
         domain::price_ticks price{};
         std::uint64_t lots = 0;
     };
+    std::uint64_t orders_count_ = 0;
     std::unordered_map<std::uint64_t, terms> announced_;
     std::unordered_map<std::uint64_t, own_order> closed_;
     std::deque<std::uint64_t> closed_in_order_;

@@ -132,6 +132,19 @@ TEST(own_orders, an_order_rests_trades_changes_and_ends) {
     EXPECT_EQ(a.orders.trades().size(), 2U);
 }
 
+TEST(own_orders, open_orders_are_in_the_order_of_their_first_answers) {
+    // An id is a place of the venue's, and places are used again: the newest order may have the smallest id.
+    answers a;
+    for (const std::uint64_t id : {500U, 7U, 300U, 100U}) a.take(a.of_order(event_kind::order_entered, id, 10));
+    a.take(a.of_order(event_kind::order_cancelled, 7, 10));
+    a.take(a.of_order(event_kind::order_entered, 3, 10));
+    a.take(a.of_order(event_kind::order_amended, 500, 8, 41));
+    std::vector<std::uint64_t> ids;
+    a.orders.for_each_open([&](const own_order& each) { ids.push_back(each.id.value); });
+    EXPECT_EQ(ids, (std::vector<std::uint64_t>{500, 300, 100, 3}));
+    EXPECT_EQ(a.orders.open_count(), 4U);
+}
+
 TEST(own_orders, one_that_fills_at_once_has_the_terms_that_were_announced) {
     answers a;
     a.direction = side::sell;
