@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <utility>
+#include <vector>
 
 #include "http/message.hpp"
 #include "http/router.hpp"
@@ -73,6 +74,8 @@ std::expected<void, api_error> wrong(std::string_view param, std::string why) {
 std::expected<void, api_error> read_moment(std::string_view param, std::string_view text, history::moment& into) {
     const auto read = history::parse_moment(text);
     if (!read) return wrong(param, read.error());
+    // The number that stands for the end of the journal is that of no command; only `to` may lie behind the end.
+    if (*read == history::latest() && param != "to") return wrong(param, "the journal has no such command");
     into = *read;
     return {};
 }
@@ -140,6 +143,7 @@ std::expected<history_query, api_error> parse_history_query(std::string_view pat
         q.table == history_table::columns ? history_format::frame : accepted(accept).value_or(history_format::json);
     q.column_us = 1'000'000;
     std::string value;
+    std::vector<std::string_view> names;
     while (!query.empty()) {
         const std::size_t size = std::min(query.find('&'), query.size());
         const std::string_view pair = query.substr(0, size);
@@ -149,8 +153,10 @@ std::expected<history_query, api_error> parse_history_query(std::string_view pat
         if (!http::percent_decode(pair.substr(std::min(equals + 1, pair.size())), value)) {
             return std::unexpected(api_error(error_code::invalid_params, told(name), "bad percent encoding"));
         }
-        const auto done = take(q, name, value);
+        const bool is_again = std::ranges::find(names, name) != names.end();
+        const auto done = is_again ? wrong(name, "it occurs twice") : take(q, name, value);
         if (!done) return std::unexpected(done.error());
+        names.push_back(name);
     }
     if (q.instrument.empty()) {
         return std::unexpected(api_error(error_code::invalid_params, "instrument", "it is required"));

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,8 +37,9 @@ api_error given_up() {
     return api_error(error_code::system_maintenance, {}, "the client has ended its connection");
 }
 
-api_error no_such_moment() {
-    return api_error(error_code::invalid_params, "from", "the journal has no such command");
+/// @param param  The one that has named the moment.
+api_error no_such_moment(std::string_view param) {
+    return api_error(error_code::invalid_params, std::string(param), "the journal has no such command");
 }
 
 /// The levels of a book.
@@ -111,7 +114,7 @@ void history_reader::stamp(history_answer& answer) const noexcept {
     answer.time_ns = past_->state().position().time.value;
 }
 
-io::task<std::optional<api_error>> history_reader::go_to(moment at) {
+io::task<std::optional<api_error>> history_reader::go_to(moment at, std::string_view param) {
     past_->limit_work(commands_per_step);
     auto done = co_await past_->go_to(at);
     commands_count_ += past_->executed_count();
@@ -126,12 +129,12 @@ io::task<std::optional<api_error>> history_reader::go_to(moment at) {
     if (!done) {
         const bool is_missing = done.error().code == journal::journal_errc::out_of_reach;
         past_.reset();
-        co_return is_missing ? no_such_moment() : unreadable();
+        co_return is_missing ? no_such_moment(param) : unreadable();
     }
     if (goes_on) co_return too_far();
     const bool is_beyond =
         !at.is_time && at != history::latest() && past_->state().position().sequence.value < at.sequence.value;
-    if (is_beyond) co_return no_such_moment();
+    if (is_beyond) co_return no_such_moment(param);
     co_return std::nullopt;
 }
 
@@ -150,13 +153,14 @@ io::task<history_result> history_reader::answer(const history_query* asked, cons
     const bool is_open = co_await open();
     if (!is_open) co_return std::unexpected(unreadable());
     if (asked->pictures) co_return co_await pictures_of(asked);
-    std::optional<api_error> problem = co_await go_to(asked->from);
+    const std::string_view param = asked->table == history_table::book ? "at" : "from";
+    std::optional<api_error> problem = co_await go_to(asked->from, param);
     if (problem && asked->from == moment(domain::sequence_number{0})) {
         // The first segments may have been removed: all is what follows the oldest snapshot.
         const bool is_open_again = co_await open();
         const std::vector<std::uint64_t> all =
             is_open_again ? past_->index().sequences() : std::vector<std::uint64_t>();
-        if (!all.empty()) problem = co_await go_to(moment(domain::sequence_number{all.front()}));
+        if (!all.empty()) problem = co_await go_to(moment(domain::sequence_number{all.front()}), param);
     }
     if (problem) co_return std::unexpected(*problem);
     switch (asked->table) {
@@ -213,7 +217,10 @@ io::task<history_result> history_reader::rows_of(const history_query* asked) {
         commands_count_ += commands_per_step;
         if (is_given_up()) co_return std::unexpected(given_up());
         if (rows.full_after()) {
+            // The step has executed further than the rows go.
             answer.next = rows.full_after();
+            answer.sequence = *answer.next;
+            answer.time_ns = rows.last_time_ns();
             break;
         }
         if (!past_->is_cut()) break;
@@ -274,7 +281,7 @@ io::task<history_result> history_reader::pictures_of(const history_query* asked)
     for (std::size_t k = 0; k < count; ++k) {
         if (is_given_up()) co_return std::unexpected(given_up());
         const std::uint64_t sequence = all[begin + (k + 1) * there / count - 1];
-        const std::optional<api_error> problem = co_await go_to(moment(domain::sequence_number{sequence}));
+        const std::optional<api_error> problem = co_await go_to(moment(domain::sequence_number{sequence}), "from");
         if (problem) co_return std::unexpected(*problem);
         const domain::instrument* const of = find(asked->instrument);
         if (of == nullptr) continue;

@@ -56,7 +56,7 @@ class history_reader {
 
  private:
     [[nodiscard]] io::task<bool> open();
-    [[nodiscard]] io::task<std::optional<api_error>> go_to(history::moment at);
+    [[nodiscard]] io::task<std::optional<api_error>> go_to(history::moment at, std::string_view param);
     [[nodiscard]] const domain::instrument* find(std::string_view name) const noexcept;
     [[nodiscard]] history_result book_of(const history_query& asked) const;
     [[nodiscard]] io::task<history_result> rows_of(const history_query* asked);

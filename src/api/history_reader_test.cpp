@@ -77,7 +77,12 @@ TEST(history_query, refuses_what_it_does_not_know_and_names_the_parameter) {
                                                       {"trades", "instrument=ONE&nonsense=5", "nonsense"},
                                                       {"trades", "instrument=ONE&%22%ff=5", ""},
                                                       {"book", "instrument=ONE&from=5", "from"},
-                                                      {"book", "instrument=ONE&at=5&at=x", "at"},
+                                                      {"book", "instrument=ONE&at=x", "at"},
+                                                      {"book", "instrument=ONE&at=1&at=2", "at"},
+                                                      {"trades", "instrument=ONE&instrument=ONE", "instrument"},
+                                                      {"trades", "limit=5&instrument=ONE&limit=5", "limit"},
+                                                      {"book", "instrument=ONE&at=18446744073709551615", "at"},
+                                                      {"trades", "instrument=ONE&from=18446744073709551615", "from"},
                                                       {"book", "instrument=ONE&depth=10001", "depth"},
                                                       {"book", "instrument=ONE&digest=yes", "digest"},
                                                       {"trades", "instrument=ONE&digest=1", "digest"},
@@ -190,6 +195,23 @@ TEST_F(history_readers, trades_and_levels_are_those_of_the_events_however_they_a
     EXPECT_EQ(lines("levels", 17), levels);
 }
 
+TEST_F(history_readers, a_full_answer_ends_with_the_command_of_its_last_row) {
+    history_query q = query_of("levels", "instrument=x&limit=3&format=csv");
+    std::size_t pages = 0;
+    for (; pages < 20; ++pages) {
+        const history_answer answer = ask(q);
+        if (!answer.next) break;
+        ASSERT_GE(answer.body.size(), 2U);
+        const std::size_t row = answer.body.rfind('\n', answer.body.size() - 2) + 1;
+        const std::string last =
+            std::to_string(answer.sequence) + "," + history::format_time(domain::time_ns{answer.time_ns}) + ",";
+        EXPECT_EQ(answer.body.substr(row, last.size()), last) << "a poller that goes on there misses nothing";
+        EXPECT_EQ(answer.next, answer.sequence);
+        q.from = history::moment(domain::sequence_number{answer.sequence});
+    }
+    EXPECT_GT(pages, 5U);
+}
+
 TEST_F(history_readers, orders_are_those_of_one_account) {
     std::map<std::uint32_t, std::size_t> counts;
     for (const domain::event& e : events) {
@@ -263,9 +285,16 @@ TEST_F(history_readers, a_moment_behind_the_end_is_refused_by_number_and_not_by_
     history_query q = query_of("book", "instrument=x");
     q.instrument = name;
     q.from = history::moment(domain::sequence_number{5'001});
-    const auto refused = io::block_on(context, reader.answer(&q));
+    auto refused = io::block_on(context, reader.answer(&q));
     ASSERT_FALSE(refused.has_value());
     EXPECT_EQ(refused.error().code, error_code::invalid_params);
+    EXPECT_EQ(refused.error().param, "at");
+    history_query rows = query_of("trades", "instrument=x");
+    rows.instrument = name;
+    rows.from = q.from;
+    refused = io::block_on(context, reader.answer(&rows));
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().param, "from");
     q.from = history::moment(domain::time_ns{what.commands.back().time.value + 1});
     EXPECT_EQ(ask(q).sequence, 5'000U);
 }

@@ -123,15 +123,20 @@ void history_rows::take(const domain::event& e) {
     }
 }
 
-void history_rows::add_trade(const domain::event& e) {
+void history_rows::note(const domain::event& e) noexcept {
     command_ = e.command.value;
+    last_time_ns_ = e.time.value;
+}
+
+void history_rows::add_trade(const domain::event& e) {
+    note(e);
     row_adder add(table_);
     add(e.command.value)(e.time.value)(e.trade.trade.value)(price(e.trade.price))(units(e.trade.quantity.value));
     add(side_name(e.side));
 }
 
 void history_rows::add_level(const domain::event& e) {
-    command_ = e.command.value;
+    note(e);
     row_adder add(table_);
     add(e.command.value)(e.time.value)(side_name(e.side))(price(e.level.price))(units(e.level.quantity.value));
     add(e.level.orders_count);
@@ -140,7 +145,7 @@ void history_rows::add_level(const domain::event& e) {
 void history_rows::add_order(const domain::event& e) {
     const bool is_fill = e.kind == event_kind::order_executed;
     if ((is_fill ? e.execution.account : e.order.account) != account_) return;
-    command_ = e.command.value;
+    note(e);
     row_adder add(table_);
     add(e.command.value)(e.time.value)(event_name(e.kind));
     if (is_fill) {

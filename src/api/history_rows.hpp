@@ -28,9 +28,12 @@ class history_rows final : public facility::event_consumer {
     [[nodiscard]] const row_table& table() const noexcept { return table_; }
     /// The last command that was taken completely, once there are enough rows.
     [[nodiscard]] std::optional<std::uint64_t> full_after() const noexcept { return full_after_; }
+    /// The time of the last row's command, in nanoseconds.
+    [[nodiscard]] std::int64_t last_time_ns() const noexcept { return last_time_ns_; }
 
  private:
     void take(const domain::event& e);
+    void note(const domain::event& of_row) noexcept;
     void add_trade(const domain::event& e);
     void add_level(const domain::event& e);
     void add_order(const domain::event& e);
@@ -43,6 +46,7 @@ class history_rows final : public facility::event_consumer {
     domain::instrument of_;
     row_table table_;
     std::uint64_t command_ = 0;  ///< of the last row
+    std::int64_t last_time_ns_ = 0;
     std::optional<std::uint64_t> full_after_;
 };
 
