@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/command_line/output_file.hpp"
 #include "commands.hpp"
 #include "exchange_thread.hpp"
 #include "io/loop/context.hpp"
@@ -84,18 +85,22 @@ void make_key(gateway::account& a) {
     for (std::byte& b : a.key) b = static_cast<std::byte>(random());
 }
 
+/// How a file for visitors begins; only such a file is replaced.
+constexpr const char* visitors_first_line =
+    "# For visitors of `corro replay --serve`. The exchange ends with the replay.";
+
 /// What the visitors of an exchange need to trade on it: addresses, the instrument, accounts with their keys.
 std::string visitors_configuration(const venue& v, const domain::instrument& i) {
     const auto price = [&i](domain::price_ticks p) {
         return recorded::replay::decimal_of(p.value * i.tick_size.value);
     };
     std::string text = fmt::format(
-        "# For visitors of `corro replay --serve`. The exchange ends with the replay.\n[venue]\nname = \"REPLAY\"\n\n"
+        "{}\n[venue]\nname = \"REPLAY\"\n\n"
         "[order_entry]\nlisten = \"{}\"\n\n[market_data]\nfeed_listen = \"{}\"\nsnapshot_listen = \"{}\"\n\n"
         "[[instrument]]\nid = {}\nsymbol = \"{}\"\ntick_size = \"{}\"\nprice_low = \"{}\"\nprice_high = \"{}\"\n",
-        v.addresses.order_entry.to_string(), v.addresses.feed.to_string(), v.addresses.snapshots.to_string(),
-        i.id.value, i.name.view(), recorded::replay::decimal_of(i.tick_size.value), price(i.price_low),
-        price(i.price_high));
+        visitors_first_line, v.addresses.order_entry.to_string(), v.addresses.feed.to_string(),
+        v.addresses.snapshots.to_string(), i.id.value, i.name.view(), recorded::replay::decimal_of(i.tick_size.value),
+        price(i.price_low), price(i.price_high));
     for (const gateway::account& a : v.visitors) {
         text += fmt::format("\n[[account]]\nid = {}\nname = \"{}\"\nsessions = {}\nkey = \"", a.id.value, a.name,
                             a.sessions_count);
@@ -291,10 +296,22 @@ void report_visitors(const venue& where, replay_report& report) {
     }
 }
 
+/// Refuses outputs that would overwrite what the user has. @throws std::runtime_error
+void check_outputs(const replay_options& options) {
+    if (!options.serve.empty()) refuse_foreign_output("--serve", options.serve, visitors_first_line);
+    std::vector<std::filesystem::path> others = options.recording.files;
+    others.emplace_back(options.config);
+    others.emplace_back(options.serve);
+    refuse_shared_output("--times", options.times, others);
+    others.emplace_back(options.times);
+    refuse_shared_output("--json", options.json, others);
+}
+
 int replay(replay_options options) {
     if (!options.serve.empty() && !options.config.empty()) {
         throw node::configuration_error("--serve opens the exchange that the replay starts; leave out --config");
     }
+    check_outputs(options);
     if (!options.serve.empty() && options.speed == 0) options.speed = 1;
     const std::unique_ptr<recording> what = survey_recording(options.recording);
     fmt::print(stderr, "{} records; {}\n", what->total(),

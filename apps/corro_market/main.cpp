@@ -14,6 +14,7 @@
 #include <string>
 
 #include "apps/command_line/command_line.hpp"
+#include "apps/command_line/output_file.hpp"
 #include "apps/command_line/seed_range.hpp"
 #include "calibration.hpp"
 #include "laboratory/lab_command.hpp"
@@ -211,18 +212,28 @@ comparison_times times_of(const market_options& options) {
     return {std::int64_t{options.skip_seconds} * 1'000'000'000, std::int64_t{options.warm_up_seconds} * 1'000'000'000};
 }
 
+/// Refuses an output that is an input or cannot be written, before the runs that take long.
+void check_output(const market_options& options) {
+    if (options.out.empty()) return;
+    refuse_shared_output("--out", options.out, {options.file, options.against});
+    require_writable(options.out);
+}
+
 int score(const market_options& options) {
+    check_output(options);
     const market::scenario what = load_scenario(options.file, data_folder_of(options));
     const market::scenario day = load_scenario(options.against, data_folder_of(options));
     const auto there = recorded_facts(day, times_of(options));
     const auto here = simulated_facts(what, parse_seed_range(options.seeds).value(), times_of(options), day.sample_ns);
     const std::string text = scorecard_of(market::score(there, here, 1));
-    if (!options.out.empty()) write_file(options.out, text);
     fmt::print("{}", text);
+    std::fflush(stdout);
+    if (!options.out.empty()) write_file(options.out, text);
     return 0;
 }
 
 int calibrate_scenario(const market_options& options) {
+    check_output(options);
     const market::scenario day = load_scenario(options.against, data_folder_of(options));
     const market::scenario_template from(read_text(options.file), options.file);
     const market::fact_reference reference(recorded_facts(day, times_of(options)), 1);

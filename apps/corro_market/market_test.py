@@ -170,6 +170,16 @@ class Market(unittest.TestCase):
         self.assertNotEqual(found[1], text)
         refused = corro_market("calibrate", self.scenario, *against, "--out", self.here / "none.toml")
         self.assertIn("has no parameters", refused.stderr)
+        # An output that is an input or has no folder is refused before the runs.
+        before = template.read_text()
+        for command, file, out, why in (("calibrate", template, template, "would overwrite"),
+                                        ("score", self.scenario, recorded, "would overwrite"),
+                                        ("score", self.scenario, self.here / "none" / "card.md", "cannot be written: No such file"),
+                                        ("calibrate", template, self.here / "none" / "found.toml", "cannot be written: No such file")):
+            refused = corro_market(command, file, *against, "--out", out)
+            self.assertEqual((refused.returncode, refused.stdout), (1, ""), command)
+            self.assertIn(why, refused.stderr)
+        self.assertEqual(template.read_text(), before)
         template.write_text(text.replace("market_share = 0.15", "market_share = ${0.15 in 0.5}"))
         refused = corro_market("calibrate", template, *against, "--out", self.here / "none.toml")
         self.assertEqual(refused.returncode, 2)

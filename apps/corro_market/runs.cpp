@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <fstream>
@@ -12,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include "base/hash.hpp"
@@ -199,6 +201,18 @@ void write_file(const fs::path& file, const std::string& text) {
     out.close();
     if (!out) throw std::runtime_error(fmt::format("{}: cannot be written", draft.string()));
     fs::rename(draft, file);
+}
+
+void require_writable(const fs::path& file) {
+    if (fs::is_directory(file)) throw std::runtime_error(fmt::format("{}: is a folder", file.string()));
+    const fs::path draft = file.string() + ".part";
+    const bool is_there = fs::exists(draft);
+    const std::ofstream out(draft, std::ios::binary | std::ios::app);
+    if (!out) {
+        const std::error_code why(errno, std::generic_category());
+        throw std::runtime_error(fmt::format("{}: cannot be written: {}", file.string(), why.message()));
+    }
+    if (!is_there) fs::remove(draft);
 }
 
 void write_scenario(const fs::path& folder, const market::scenario& what) {

@@ -73,6 +73,8 @@ run_result run_whole_into(const market::scenario& what, std::uint64_t seed, cons
 [[nodiscard]] std::string read_text(const std::filesystem::path& file);
 /// Writes a file whole or not at all. @throws std::runtime_error
 void write_file(const std::filesystem::path& file, const std::string& text);
+/// Checks that `write_file` can write a file, before work that takes long. @throws std::runtime_error
+void require_writable(const std::filesystem::path& file);
 
 /// Writes `scenario.toml`, and beside it the files of values that it names. @throws std::runtime_error
 void write_scenario(const std::filesystem::path& folder, const market::scenario& what);

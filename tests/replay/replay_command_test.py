@@ -68,6 +68,22 @@ with tempfile.TemporaryDirectory() as folder:
     expect_refusal("a stock that the file lacks", r"mini\.itch: has no orders of AMZN", DATA / "mini.itch", "--stock", "AMZN")
     expect_refusal("two files of ITCH", r"an ITCH recording is one file", DATA / "mini.itch", DATA / "mini.itch")
 
+    # No output overwrites what the command reads, or another file of the user.
+    tape = folder / "tape.dbn"
+    tape.write_bytes((DATA / "mini.v3.mbo.dbn").read_bytes())
+    link = folder / "link.dbn"
+    link.symlink_to(tape)
+    mine = folder / "mine.toml"
+    mine.write_text("[venue]\n")
+    expect_refusal("--json over the recording", r"--json .*tape\.dbn: would overwrite", tape, "--json", tape)
+    expect_refusal("by another name", r"--json .*link\.dbn: would overwrite", tape, "--json", link)
+    expect_refusal("--times over the recording", r"--times .*tape\.dbn: would overwrite", tape, "--times", tape)
+    expect_refusal("--json over the times", r"--json .*both\.csv: would overwrite", tape, "--times", folder / "both.csv", "--json",
+                   folder / "both.csv")
+    expect_refusal("--serve over a configuration", r"--serve .*mine\.toml: exists, and was not written by this command", tape, "--serve", mine)
+    expect("all files are as they were", mine.read_text() == "[venue]\n" and tape.read_bytes() == (DATA / "mini.v3.mbo.dbn").read_bytes(),
+           sorted(folder.iterdir()))
+
     # Negative control: one size of the book file is wrong.
     wrong = folder / "mini_orderbook_2.csv"
     wrong.write_text(books.read_text().replace("100200,60,100000,60,", "100200,61,100000,60,", 1))
