@@ -22,6 +22,7 @@
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
+#include "journal/patience.hpp"
 #include "journal/writer.hpp"
 #include "node/configuration/configuration.hpp"
 
@@ -112,10 +113,12 @@ class flow {
     std::int64_t time_ = start_ns;
 };
 
-io::task<> append(journal::writer* log, flow* from, std::uint64_t count) {
-    for (std::uint64_t i = 0; i < count && !log->failed(); ++i) {
+/// @param ended  Set to what ended the journal before its last command.
+io::task<> append(journal::writer* log, std::string directory, flow* from, std::uint64_t count,
+                  journal::problem* ended) {
+    for (std::uint64_t i = 0; i < count && !ended->code; ++i) {
         const domain::command c = from->next();
-        while (!log->append(c) && !log->failed()) co_await log->progressed().wait();
+        while (!ended->code && !log->append(c)) *ended = co_await journal::wait_for_space(log, directory);
     }
     log->close();
 }
@@ -132,9 +135,10 @@ io::task<std::string> write(journal::storage* files, std::string directory, jour
     io::context& on = co_await io::this_context();
     io::task_scope scope(on);
     scope.spawn(log->run());
-    scope.spawn(append(log, from, count));
+    journal::problem ended;
+    scope.spawn(append(log, directory, from, count, &ended));
     co_await scope.join();
-    co_return log->error().text;
+    co_return log->failed() ? log->error().text : ended.text;
 }
 
 int generate(const generate_options& options) {

@@ -270,6 +270,22 @@ class Market(unittest.TestCase):
         self.assertEqual(counts["difference"], counts["tr"] - 1)
         self.assertNotIn("differs", texts)
 
+    def test_a_full_disk_ends_a_run_with_a_sentence(self):
+        disk = self.here / "disk"
+        disk.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "none", disk], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+            self.skipTest("no file system can be mounted here")
+        self.addCleanup(lambda: subprocess.run(["umount", disk], check=True))
+        known = self.here / "known"
+        self.run_ok("run", self.scenario, "--out", known)
+        whole = self.here / "whole.toml"
+        whole.write_text((SCENARIOS / "constant_links.toml").read_text().replace('"60s"', '"40s"'))
+        for command in (["run", self.scenario], ["fork", known], ["run", whole, "--whole"]):
+            refused = corro_market(*command, "--out", disk / "run")
+            self.assertEqual(refused.returncode, 1, refused.stdout)
+            self.assertRegex(refused.stderr, r"disk/run/journal: the disk is full: the journal has no space after command [1-9]")
+            self.assertEqual(list(disk.iterdir()), [], "nothing of the run stays")
+
     def test_errors_name_the_place(self):
         self.scenario.write_text(self.scenario.read_text().replace('kind = "noise"', 'kind = "noisy"'))
         refused = corro_market("check", self.scenario)

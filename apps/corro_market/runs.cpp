@@ -199,7 +199,12 @@ void write_file(const fs::path& file, const std::string& text) {
     std::ofstream out(draft, std::ios::binary);
     out << text;
     out.close();
-    if (!out) throw std::runtime_error(fmt::format("{}: cannot be written", draft.string()));
+    if (!out) {
+        const std::error_code why(errno, std::generic_category());
+        std::error_code ignored;
+        fs::remove(draft, ignored);
+        throw std::runtime_error(fmt::format("{}: cannot be written: {}", file.string(), why.message()));
+    }
     fs::rename(draft, file);
 }
 
@@ -379,9 +384,15 @@ run_result record_into(const market::scenario& what, std::unique_ptr<market::mar
 
 run_result run_into(const market::scenario& what, std::uint64_t seed, const fs::path& folder, bool shows_progress) {
     create(folder);
-    run_result made = record_into(what, what.build(seed, true), seed, folder, shows_progress);
-    write_file(folder / "result.json", json_of(what, made));
-    return made;
+    try {
+        run_result made = record_into(what, what.build(seed, true), seed, folder, shows_progress);
+        write_file(folder / "result.json", json_of(what, made));
+        return made;
+    } catch (...) {
+        std::error_code ignored;
+        fs::remove_all(folder, ignored);
+        throw;
+    }
 }
 
 run_result run_whole_into(const market::scenario& what, std::uint64_t seed, const fs::path& folder,

@@ -11,7 +11,7 @@ import tempfile
 import time
 import unittest
 
-from running_exchange import TIME_LIMIT_S, Exchange, run
+from running_exchange import TIME_LIMIT_S, Exchange, demo_configuration, run
 
 SEGMENT_BYTES = 65_536
 
@@ -81,6 +81,14 @@ class FullDisk(unittest.TestCase):
             self.assertNotIn("has failed", output)
         verified = run("journal", "verify", f"{self.disk}/journal")
         self.assertEqual(verified.returncode, 0, verified.stderr)
+
+    def test_a_generated_journal_that_does_not_fit_ends_with_a_sentence(self):
+        fill(f"{self.disk}/ballast")
+        os.truncate(f"{self.disk}/ballast", os.path.getsize(f"{self.disk}/ballast") - 400_000)
+        config = demo_configuration(self.folder)
+        refused = run("generate", "--config", config, f"{self.disk}/journal")
+        self.assertEqual(refused.returncode, 1, refused.stdout)
+        self.assertRegex(refused.stderr, "disk/journal: the disk is full: the journal has no space after command [1-9][0-9]*; free")
 
     def test_without_any_room_it_ends_with_a_sentence_that_is_true(self):
         self.kill_on_a_full_disk()

@@ -8,6 +8,7 @@
 #include "io/loop/context.hpp"
 #include "io/task/scope.hpp"
 #include "journal/identity.hpp"
+#include "journal/patience.hpp"
 #include "journal/writer.hpp"
 
 namespace corro::market {
@@ -21,15 +22,19 @@ std::int64_t no_wall_clock() {
     return 0;
 }
 
-io::task<> run_and_append(market* world, std::int64_t until_ns, journal::writer* log,
-                          const std::function<void(std::int64_t)>* progress) {
-    for (bool is_over = false; !is_over && !log->failed();) {
+/// @param ended  Set to what ended the journal before the market.
+io::task<> run_and_append(market* world, std::int64_t until_ns, journal::writer* log, const recording_options* options,
+                          journal::problem* ended) {
+    for (bool is_over = false; !is_over && !ended->code;) {
         is_over = world->run(until_ns, chunk_commands);
         for (const domain::command& c : world->commands()) {
-            while (!log->append(c) && !log->failed()) co_await log->progressed().wait();
+            while (!ended->code && !log->append(c)) {
+                *ended = co_await journal::wait_for_space(log, options->directory);
+            }
+            if (ended->code) break;
         }
         world->forget_commands();
-        if (*progress) (*progress)(world->now_ns());
+        if (options->progress) options->progress(world->now_ns());
     }
     log->close();
 }
@@ -51,9 +56,10 @@ io::task<journal::problem> record(market* world, std::int64_t until_ns, journal:
     io::context& on = co_await io::this_context();
     io::task_scope scope(on);
     scope.spawn((*opened)->run());
-    scope.spawn(run_and_append(world, until_ns, opened->get(), &options.progress));
+    journal::problem ended;
+    scope.spawn(run_and_append(world, until_ns, opened->get(), &options, &ended));
     co_await scope.join();
-    co_return (*opened)->failed() ? (*opened)->error() : journal::problem();
+    co_return (*opened)->failed() ? (*opened)->error() : ended;
 }
 
 std::string venue_toml(const market& world, const std::string& venue_name, const std::string& journal,
