@@ -3,6 +3,7 @@
 """Tests the program corro-market from outside: market_test.py PROGRAM SCENARIOS_FOLDER"""
 
 import collections
+import csv
 import html.parser
 import json
 import pathlib
@@ -50,6 +51,12 @@ class Market(unittest.TestCase):
         refused = corro_market("run", self.scenario, "--seed", 3, "--out", out)
         self.assertEqual(refused.returncode, 1)
         self.assertIn("exists; name a new folder", refused.stderr)
+        # A name with a comma is one field.
+        self.scenario.write_text(self.scenario.read_text().replace('"ESZ6"', '"E,S"'))
+        self.run_ok("run", self.scenario, "--out", self.here / "comma")
+        with open(self.here / "comma" / "agents.csv", encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual({row["instrument"] for row in rows} - {""}, {"E,S"})
 
     def test_a_run_keeps_the_file_of_values_that_it_follows(self):
         self.scenario.write_text((SCENARIOS / "announcement.toml").read_text().replace('"180s"', '"70s"'))

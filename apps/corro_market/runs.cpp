@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/hash.hpp"
+#include "history/csv_field.hpp"
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
 #include "journal/advice.hpp"
@@ -34,6 +35,7 @@ namespace corro::app {
 namespace {
 
 namespace fs = std::filesystem;
+using history::csv_field;
 
 constexpr const char* venue_name = "MARKET";
 
@@ -154,10 +156,12 @@ std::string digests_csv(const std::vector<std::uint64_t>& digests, std::int64_t 
 
 std::string impact_csv(const std::vector<market::impact_curve>& curves) {
     std::string text = "group,phase,percent,time_ns,recorded_middle_ticks,middle_ticks,impact_ticks\n";
+    std::string group;
     for (const market::impact_curve& curve : curves) {
         for (const market::impact_point& each : curve.points) {
-            text += fmt::format("{},{},{},{},{},{},{}\n", curve.group, each.is_after ? "after" : "done", each.percent,
-                                each.at_ns, each.recorded_middle, each.middle, each.impact_ticks);
+            text +=
+                fmt::format("{},{},{},{},{},{},{}\n", csv_field(curve.group, group), each.is_after ? "after" : "done",
+                            each.percent, each.at_ns, each.recorded_middle, each.middle, each.impact_ticks);
         }
     }
     return text;
@@ -165,13 +169,16 @@ std::string impact_csv(const std::vector<market::impact_curve>& curves) {
 
 std::string agents_csv(const market::market& world) {
     std::string text = "account,name,instrument,lots,cash_ticks,traded_lots,fees_nano\n";
+    std::string name;
+    std::string symbol;
     for (std::size_t i = 0; i < world.agents_count(); ++i) {
         const market::agent& who = world.agent_at(i);
-        if (who.true_holdings().empty()) text += fmt::format("{},{},,0,0,0,0\n", i + 1, world.name_of(i));
+        if (who.true_holdings().empty())
+            text += fmt::format("{},{},,0,0,0,0\n", i + 1, csv_field(world.name_of(i), name));
         for (const market::holding& each : who.true_holdings()) {
-            text +=
-                fmt::format("{},{},{},{},{},{},{}\n", i + 1, world.name_of(i), world.rules(each.instrument).name.view(),
-                            each.lots, each.cash, each.traded_lots, each.fees);
+            text += fmt::format("{},{},{},{},{},{},{}\n", i + 1, csv_field(world.name_of(i), name),
+                                csv_field(world.rules(each.instrument).name.view(), symbol), each.lots, each.cash,
+                                each.traded_lots, each.fees);
         }
     }
     return text;
@@ -179,8 +186,9 @@ std::string agents_csv(const market::market& world) {
 
 std::string notes_csv(const market::market& world) {
     std::string text = "time_ns,account,name,what,value\n";
+    std::string name;
     for (const market::note& each : world.notes()) {
-        text += fmt::format("{},{},{},{},{}\n", each.at_ns, each.agent + 1, world.name_of(each.agent),
+        text += fmt::format("{},{},{},{},{}\n", each.at_ns, each.agent + 1, csv_field(world.name_of(each.agent), name),
                             world.note_name(each.what), each.value);
     }
     return text;

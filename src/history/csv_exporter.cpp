@@ -2,9 +2,12 @@
 // Orders, trades and levels as comma-separated lines. The columns are docs/spec/export.md.
 
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "domain/decimal.hpp"
 #include "domain/price_text.hpp"
+#include "history/csv_field.hpp"
 #include "history/event_rows.hpp"
 #include "history/exporter.hpp"
 #include "history/moment.hpp"
@@ -55,7 +58,7 @@ class csv_exporter final : public row_exporter {
         domain::decimal_text price;
         text_file& to = *orders_;
         to << row.sequence.value << ',' << time_text(row.time) << ',' << name_of(row.event) << ','
-           << (row.instrument == nullptr ? std::string_view{} : row.instrument->name.view()) << ',' << name_of(row.side)
+           << (row.instrument == nullptr ? std::string_view{} : name_text(*row.instrument)) << ',' << name_of(row.side)
            << ',' << row.order.value << ',' << row.client_order.value << ',' << row.account.value << ','
            << row.session.value << ',' << price_text(row.instrument, row.price, price) << ',' << row.quantity << ','
            << row.open << ',' << (row.is_aggressor ? 1 : 0) << ','
@@ -72,7 +75,7 @@ class csv_exporter final : public row_exporter {
     void write_trade(const trade_row& row) override {
         domain::decimal_text price;
         *trades_ << row.sequence.value << ',' << time_text(row.time) << ',' << row.trade.value << ','
-                 << row.instrument->name.view() << ',' << price_text(row.instrument, row.price, price) << ','
+                 << name_text(*row.instrument) << ',' << price_text(row.instrument, row.price, price) << ','
                  << row.quantity << ',' << name_of(row.aggressor) << ',';
         write_party(row.buy_order, row.buy_account);
         *trades_ << ',';
@@ -81,7 +84,7 @@ class csv_exporter final : public row_exporter {
     }
     void write_level(const level_row& row) override {
         domain::decimal_text price;
-        *levels_ << row.sequence.value << ',' << time_text(row.time) << ',' << row.instrument->name.view() << ','
+        *levels_ << row.sequence.value << ',' << time_text(row.time) << ',' << name_text(*row.instrument) << ','
                  << name_of(row.side) << ',' << price_text(row.instrument, row.price, price) << ',' << row.quantity
                  << ',' << row.orders;
         levels_->end_line();
@@ -94,6 +97,7 @@ class csv_exporter final : public row_exporter {
         room = domain::price_text(*i, price);
         return room.view();
     }
+    std::string_view name_text(const domain::instrument& i) { return csv_field(i.name.view(), quoted_); }
     std::string_view time_text(domain::time_ns time) {
         if (time != time_ || time_text_.empty()) {
             time_ = time;
@@ -114,6 +118,7 @@ class csv_exporter final : public row_exporter {
     std::optional<text_file> levels_;
     domain::time_ns time_{};
     std::string time_text_;
+    std::string quoted_;  // the name of an instrument that needs quotes
 };
 
 }  // namespace

@@ -105,6 +105,34 @@ TEST_F(exporters, know_an_instrument_from_its_definition_on) {
               "9999999999,0,-9999999999,0\n9999999999,0,-9999999999,0\n9999999999,0,3100000,5\n");
 }
 
+TEST_F(exporters, write_a_symbol_with_a_comma_as_one_field_and_one_with_a_slash_into_their_own_folder) {
+    instruments[0].name = domain::symbol{"../\"A\",%B"};
+    facility::facility venue(options, instruments, relay);
+    std::filesystem::create_directory(folder.path() + "/inner");
+    const auto csv = make_csv_exporter(folder.path() + "/inner", instruments, {}, {.levels = true});
+    const auto lobster = make_lobster_exporter(folder.path() + "/inner", instruments, {}, 1);
+    struct each_once final : facility::event_consumer {
+        exporter* first = nullptr;
+        exporter* second = nullptr;
+        void consume(std::span<const domain::event> events) noexcept override {
+            first->consume(events);
+            second->consume(events);
+        }
+    } listeners;
+    listeners.first = csv.get();
+    listeners.second = lobster.get();
+    for (exporter* each : {csv.get(), lobster.get()}) each->begin(venue);
+    relay.to = &listeners;
+    venue.apply(at_noon(limit(1, domain::side::buy, 31'000, 5, 77)));
+    csv->finish();
+    lobster->finish();
+    EXPECT_EQ(text_of(folder.path() + "/inner/levels.csv"),
+              "sequence,time,instrument,side,price,quantity,orders\n"
+              "1,2012-06-21T12:00:00.000000001Z,\"../\"\"A\"\",%B\",buy,310.00,5,1\n");
+    EXPECT_EQ(text_of(folder.path() + "/inner/..%2F\"A\",%25B_2012-06-21_0_86400000_orderbook_1.csv"),
+              "9999999999,0,3100000,5\n");
+}
+
 TEST_F(exporters, write_orders_trades_and_levels_as_csv) {
     facility::facility venue(options, instruments, relay);
     const auto csv =

@@ -9,6 +9,8 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 
 #include "domain/decimal.hpp"
 #include "domain/definition.hpp"
@@ -24,6 +26,21 @@ using domain::event_kind;
 constexpr std::int64_t day_ns = 86'400'000'000'000;
 constexpr std::int64_t price_unit_nano = 100'000;
 constexpr std::int64_t no_level = 9'999'999'999;
+
+/// The symbol in the name of a file: a slash would lead to another folder.
+std::string file_name_of(std::string_view symbol) {
+    std::string text;
+    for (const char c : symbol) {
+        if (c == '/') {
+            text += "%2F";
+        } else if (c == '%') {
+            text += "%25";
+        } else {
+            text += c;
+        }
+    }
+    return text;
+}
 
 /// One instrument: its book by levels, and its files of the day.
 class flow {
@@ -106,7 +123,7 @@ class flow {
         }
         day_ = day;
         const std::string date = format_time(domain::time_ns{day * day_ns}).substr(0, 10);
-        const std::string front = fmt::format("{}_{}_0_86400000", instrument_.name.view(), date);
+        const std::string front = fmt::format("{}_{}_0_86400000", file_name_of(instrument_.name.view()), date);
         messages_.emplace(directory_ / fmt::format("{}_message_{}.csv", front, depth_));
         books_.emplace(directory_ / fmt::format("{}_orderbook_{}.csv", front, depth_));
     }
