@@ -153,10 +153,13 @@ class recorded_moment final : facility::event_consumer, history::command_listene
     bool is_over_ = false;
 };
 
+constexpr const char* end_of_journal = "end";
+
 int run(const book_options& options) {
-    history::moment at = moment_of("--at", options.at);
+    const bool is_end = options.at == end_of_journal;
+    history::moment at = is_end ? history::latest() : moment_of("--at", options.at);
     const std::vector<journal_source> journals = journals_of(options.past, options.instrument);
-    if (!at.is_time) require_one(journals, "--at " + options.at);
+    if (!at.is_time && !is_end) require_one(journals, "--at " + options.at);
     if (!options.times.empty()) {
         require_one(journals, "--times");
         if (!at.is_time) throw std::runtime_error("--times: --at has to be a time");
@@ -191,7 +194,7 @@ void add_book_command(command_line& line) {
     command
         .add_option("--at", options->at,
                     "State after this command, or after the last command not later than this time (UTC, as\n"
-                    "2026-11-22T09:30:00.123456789)")
+                    "2026-11-22T09:30:00.123456789); end: after all commands")
         .required();
     command.add_option(
         "--times", options->times,

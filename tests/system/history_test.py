@@ -59,6 +59,9 @@ class History(unittest.TestCase):
             self.assertIn("snapshot after command 0,", slow.stderr)
         self.assertIn("snapshot after command 30000, 9999 commands", self.book(39_999, "--explain").stderr)
 
+    def test_the_end_is_the_last_command(self):
+        self.assertEqual(self.book("end", "--orders").stdout, self.book(COMMANDS, "--orders").stdout)
+
     def test_a_time_is_the_last_command_that_is_not_later(self):
         by_number = self.book(20_000)
         time = re.match(r"after command 20000 at (\S+),", by_number.stdout)[1]
