@@ -141,6 +141,15 @@ std::int64_t moment_of(const market::scenario& original, const market::scenario&
     return latest;
 }
 
+/// The folder of a fork for which none is named: beside that of the run, also for "RUN/" and ".".
+std::string folder_of_fork(const std::filesystem::path& run) {
+    std::filesystem::path folder = run.lexically_normal();
+    if (!folder.has_filename()) folder = folder.parent_path();
+    if (folder.filename() == "." || folder.filename() == ".." || folder.empty())
+        folder = std::filesystem::canonical(run);
+    return folder.string() + "-fork";
+}
+
 int fork_run(const market_options& options) {
     const std::filesystem::path before = options.file;
     const market::scenario original = load_scenario(before / "scenario.toml", data_folder_of(options));
@@ -167,7 +176,7 @@ int fork_run(const market_options& options) {
     if (changed.sample_ns != original.sample_ns) {
         throw std::runtime_error("--scenario: expected the market.sample of the run");
     }
-    const std::string folder = options.out.empty() ? options.file + "-fork" : options.out;
+    const std::string folder = options.out.empty() ? folder_of_fork(before) : options.out;
     // The new run repeats the old one up to the moment: both have the same digests on the way.
     const std::vector<std::uint64_t> before_change = read_digests(before / "digests.csv");
     run_result result;
@@ -313,7 +322,11 @@ int main(int argc, char** argv) {
     forking.add_option("run", options->file, "The folder of a run").required().existing_directory();
     forking.add_option("--at", options->at, "The moment, such as \"30s\"");
     forking.add_option("--event", options->event, "The change: the keys of an [[event]], such as 'kind = \"withdraw\"'")
-        .needs("--at");
+        .needs("--at")
+        .checked_by([](const std::string& text) {
+            return std::string(text.empty() ? "expected the keys of an event; leave out --event for an unchanged run"
+                                            : "");
+        });
     forking
         .add_option("--scenario", options->changed,
                     "The change: another scenario, which does the same up to the moment, such as one with a breaker")

@@ -204,6 +204,13 @@ class Market(unittest.TestCase):
         self.run_ok("fork", out, "--at", "10s", "--event", 'kind = "withdraw"\ngroup = "makers"', "--out", self.here / "gone")
         changed = json.loads((self.here / "gone" / "result.json").read_text())
         self.assertNotEqual(changed["digest"], known["digest"])
+        # The folder of a fork without --out is beside that of the run, also when its name ends with a slash.
+        self.run_ok("fork", f"{out}/")
+        self.assertTrue((self.here / "run-fork" / "result.json").exists())
+        self.assertFalse((out / "-fork").exists())
+        refused = corro_market("fork", out, "--at", "10s", "--event", "", "--out", self.here / "empty")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--event: expected the keys of an event", refused.stderr)
         other = self.here / "other.toml"
         other.write_text(self.scenario.read_text() + '\n[[event]]\nat = "10s"\nkind = "withdraw"\ngroup = "makers"\n')
         self.run_ok("fork", out, "--at", "10s", "--scenario", other, "--out", self.here / "file")
