@@ -130,7 +130,7 @@ action read_withdraw(table_reader& r, const scenario& of) {
 }
 
 action read_settle(table_reader& r, const scenario_names& names) {
-    const domain::instrument_id of = names.instrument(r, "instrument");
+    const domain::instrument_id of = names.instrument_or_first(r, "instrument");
     const auto price = static_cast<std::int64_t>(r.number("price_ticks", 0, 4'000'000'000));
     return [=](market&, agent& by) {
         domain::command c;

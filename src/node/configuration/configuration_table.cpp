@@ -79,6 +79,7 @@ domain::time_ns table_reader::time(std::string_view key) {
     const toml::node* node = take(key);
     if (node == nullptr) return {};
     const auto value = node->value_exact<toml::date_time>();
+    if (node->is_string()) fail(key, "expected a time such as 2026-12-18T14:30:00Z, without quotes");
     if (!value || !value->offset) fail(key, "expected a time such as 2026-12-18T14:30:00Z");
     const std::chrono::year_month_day day{std::chrono::year{value->date.year}, std::chrono::month{value->date.month},
                                           std::chrono::day{value->date.day}};
