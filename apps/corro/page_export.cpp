@@ -4,12 +4,16 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -22,10 +26,35 @@
 namespace corro::app {
 namespace {
 
-std::ofstream open_file(const std::filesystem::path& path) {
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file.exceptions(std::ios::badbit | std::ios::failbit);
-    return file;
+/// A file whose errors name it. @throws std::system_error, for example when the disk is full.
+class checked_file {
+ public:
+    explicit checked_file(std::filesystem::path path)
+        : path_(std::move(path)), out_(path_, std::ios::binary | std::ios::trunc) {
+        check();
+    }
+    void write(std::string_view bytes) {
+        out_ << bytes;
+        check();
+    }
+    void close() {
+        out_.close();
+        check();
+    }
+
+ private:
+    void check() const {
+        if (!out_) throw std::system_error(errno, std::generic_category(), path_.string());
+    }
+
+    std::filesystem::path path_;
+    std::ofstream out_;
+};
+
+void write_whole(const std::filesystem::path& path, std::string_view contents) {
+    checked_file file(path);
+    file.write(contents);
+    file.close();
 }
 
 struct level_collector final : facility::book_visitor {
@@ -40,10 +69,9 @@ struct level_collector final : facility::book_visitor {
 struct instrument_file {
     instrument_file(const std::filesystem::path& path, const domain::instrument& of, std::array<api::level_map, 2> book,
                     std::size_t tick)
-        : out(open_file(path)),
-          recording(of, std::move(book), tick, [this](std::string_view bytes) { out << bytes; }) {}
+        : out(path), recording(of, std::move(book), tick, [this](std::string_view bytes) { out.write(bytes); }) {}
 
-    std::ofstream out;
+    checked_file out;
     api::frame_recording recording;
 };
 
@@ -122,7 +150,7 @@ class page_files final : public facility::event_consumer {
                 }
             });
         });
-        open_file(options_.directory / "run.json") << text;
+        write_whole(options_.directory / "run.json", text);
     }
 
     const page_export& options_;
@@ -142,7 +170,7 @@ void write_pages(const std::filesystem::path& directory) {
             if (at == std::string::npos) throw std::runtime_error("the dashboard's page has no <html>");
             contents.insert(at + mark.size(), R"(data-run="run.json" )");
         }
-        open_file(directory / each.path) << contents;
+        write_whole(directory / each.path, contents);
     }
 }
 

@@ -6,6 +6,7 @@ usage: full_disk_start_test.py CORRO SOURCE_FOLDER
 """
 
 import os
+import shutil
 import subprocess
 import tempfile
 import time
@@ -89,6 +90,18 @@ class FullDisk(unittest.TestCase):
         refused = run("generate", "--config", config, f"{self.disk}/journal")
         self.assertEqual(refused.returncode, 1, refused.stdout)
         self.assertRegex(refused.stderr, "disk/journal: the disk is full: the journal has no space after command [1-9][0-9]*; free")
+
+    def test_an_exported_page_that_does_not_fit_names_its_file(self):
+        config, journal = demo_configuration(self.folder), f"{self.folder}/generated"
+        self.assertEqual(run("generate", "--config", config, journal, "--commands", "5000").returncode, 0)
+        # The dashboard's files fit or do not; then the first file of a market does not.
+        for left in (8_192, 400_000):
+            fill(f"{self.disk}/ballast")
+            os.truncate(f"{self.disk}/ballast", max(0, os.path.getsize(f"{self.disk}/ballast") - left))
+            refused = run("export", "--config", config, "--journal", journal, f"{self.disk}/page", "--format", "html", "--tick", "16")
+            self.assertEqual(refused.returncode, 1, refused.stdout)
+            self.assertRegex(refused.stderr, r"disk/page/\S+: No space left on device")
+            shutil.rmtree(f"{self.disk}/page")
 
     def test_without_any_room_it_ends_with_a_sentence_that_is_true(self):
         self.kill_on_a_full_disk()
