@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "commands.hpp"
+#include "history/journal_to_read.hpp"
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
 #include "journal/advice.hpp"
@@ -61,7 +62,7 @@ std::string directory_of(const std::string& source) {
     const node::configuration c = node::load_configuration(source);
     if (c.journal_directory.empty())
         throw std::runtime_error(source + ": this venue has no journal ([facility] journal)");
-    return c.journal_directory;
+    return c.partitions.empty() ? history::journal_to_read(c.journal_directory, source) : c.journal_directory;
 }
 
 std::string time_of(std::chrono::system_clock::time_point when) {

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "history/journal_to_read.hpp"
 #include "io/task/block_on.hpp"
 #include "journal/advice.hpp"
 #include "journal/identity.hpp"
@@ -101,8 +102,10 @@ std::vector<journal_source> journals_of(const past_options& options, const std::
     }
     if (venue.partitions.empty()) {
         if (!options.partition.empty()) throw std::runtime_error("--partition: the venue has no partitions");
-        return {
-            {"", venue, options.journal.empty() ? venue.journal_directory : options.journal, options.ignores_index}};
+        const std::string directory = options.journal.empty()
+                                          ? history::journal_to_read(venue.journal_directory, options.config)
+                                          : options.journal;
+        return {{"", venue, directory, options.ignores_index}};
     }
     std::vector<journal_source> all = journals_of_partitions(venue, options);
     const bool is_one_journal = !options.journal.empty() && has_segments(options.journal);

@@ -51,6 +51,7 @@ class Market(unittest.TestCase):
         refused = corro_market("run", self.scenario, "--seed", 3, "--out", out)
         self.assertEqual(refused.returncode, 1)
         self.assertIn("exists; name a new folder", refused.stderr)
+        self.assertIn('journal = "journal"', (out / "venue.toml").read_text(), "a copy of the folder has its own journal")
         # A name with a comma is one field.
         self.scenario.write_text(self.scenario.read_text().replace('"ESZ6"', '"E,S"'))
         self.run_ok("run", self.scenario, "--out", self.here / "comma")

@@ -374,8 +374,7 @@ run_result record_into(const market::scenario& what, std::unique_ptr<market::mar
     made.digests = marks.take();
     write_file(folder / "digests.csv", digests_csv(made.digests, what.sample_ns));
     write_scenario(folder, what);
-    write_file(folder / "venue.toml", market::venue_toml(*world, venue_name, fs::absolute(folder / "journal").string(),
-                                                         what.instruments_toml));
+    write_file(folder / "venue.toml", market::venue_toml(*world, venue_name, "journal", what.instruments_toml));
     write_file(folder / "agents.csv", agents_csv(*world));
     write_file(folder / "private.csv", notes_csv(*world));
     std::vector<market::impact_curve> curves;

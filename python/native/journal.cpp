@@ -8,9 +8,11 @@
 #include <limits>
 #include <mutex>
 #include <new>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
+#include "history/journal_to_read.hpp"
 #include "history/limits.hpp"
 #include "history/moment.hpp"
 #include "history/timeline.hpp"
@@ -79,9 +81,18 @@ node::configuration choose(const node::configuration& venue, const journal_place
                                            place.config, names));
 }
 
+std::string found_journal(const node::configuration& chosen, const journal_place& place) {
+    if (!place.partition.empty()) return chosen.journal_directory;
+    try {
+        return history::journal_to_read(chosen.journal_directory, place.config);
+    } catch (const std::runtime_error& e) {
+        throw setup_error(e.what());
+    }
+}
+
 std::string directory_of(const node::configuration& chosen, const journal_place& place) {
     if (place.directory.empty()) {
-        if (!chosen.journal_directory.empty()) return chosen.journal_directory;
+        if (!chosen.journal_directory.empty()) return found_journal(chosen, place);
         throw argument_error(fmt::format(
             "{} keeps no journal (facility.journal); name the journal's folder and give the file as config=",
             place.config));

@@ -8,6 +8,7 @@ usage: history_test.py CORRO SOURCE_FOLDER
 import csv
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -58,6 +59,28 @@ class History(unittest.TestCase):
             self.assertEqual(quick.stdout, slow.stdout)
             self.assertIn("snapshot after command 0,", slow.stderr)
         self.assertIn("snapshot after command 30000, 9999 commands", self.book(39_999, "--explain").stderr)
+
+    def test_a_folder_with_configuration_and_journal_is_read_from_anywhere(self):
+        known = self.book("end").stdout
+        for name in ("one", 'a "quoted" name'):
+            folder = os.path.join(self.folder.name, name)
+            shutil.copytree(self.journal, os.path.join(folder, "journal"))
+            with open(self.config, encoding="utf-8") as file:
+                text = file.read()
+            with open(os.path.join(folder, "venue.toml"), "w", encoding="utf-8") as file:
+                file.write(text + '\n[facility]\njournal = "journal"\n')
+        other = os.path.join(self.folder.name, "one")
+        for name in ("one", 'a "quoted" name'):
+            config = os.path.join(self.folder.name, name, "venue.toml")
+            asked = [CORRO, "book", "--config", config, "--at", "end"]
+            for where in ("/", os.path.dirname(config)):
+                self.assertEqual(subprocess.run(asked, cwd=where, capture_output=True, text=True, timeout=TIME_LIMIT_S).stdout, known)
+        # Two journals of one relative name: the program does not choose.
+        refused = subprocess.run(asked, cwd=other, capture_output=True, text=True, timeout=TIME_LIMIT_S)
+        self.assertEqual(refused.returncode, 1, refused.stdout)
+        self.assertIn("there is a journal in journal of the working directory and another one beside this file", refused.stderr)
+        chosen = subprocess.run([*asked, "--journal", "journal"], cwd=other, capture_output=True, text=True, timeout=TIME_LIMIT_S)
+        self.assertEqual(chosen.stdout, known)
 
     def test_the_end_is_the_last_command(self):
         self.assertEqual(self.book("end", "--orders").stdout, self.book(COMMANDS, "--orders").stdout)

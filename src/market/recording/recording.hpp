@@ -37,6 +37,7 @@ struct recording_options {
 
 /// The configuration with which the program reads the journal: TOML.
 ///
+/// @param journal           Its folder, as in facility.journal: a name without quotation marks and backslashes.
 /// @param instruments_toml  The [[instrument]] tables.
 [[nodiscard]] std::string venue_toml(const market& world, const std::string& venue_name, const std::string& journal,
                                      const std::string& instruments_toml);
