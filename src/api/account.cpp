@@ -141,6 +141,7 @@ io::task<> account::read() {
 void account::take(const client::answer& from) {
     if (from.gap) {
         is_incomplete_ = true;
+        orders_.miss_answers();
         ask_open_orders(domain::order_id());
         return;
     }

@@ -122,7 +122,8 @@ class account {
     [[nodiscard]] const own_orders& orders() const noexcept { return orders_; }
     /// nullptr if the venue has not defined it.
     [[nodiscard]] const domain::instrument* find(domain::instrument_id id) const noexcept;
-    /// Whether earlier answers are missing, because the venue keeps them no longer.
+    /// Whether earlier answers are missing, because the venue keeps them no longer: positions are not known then, and
+    /// orders may have traded more than is known.
     [[nodiscard]] bool is_incomplete() const noexcept { return is_incomplete_; }
 
     void add(account_listener& who) { listeners_.push_back(&who); }

@@ -128,8 +128,9 @@ void account_channels::publish(subscription& to) {
                     out.member("positions").list([&] {
                         const auto found = account_->orders().positions().find(id);
                         const domain::instrument* const in = account_->find(domain::instrument_id{id});
-                        const bool has_news =
-                            news.position_has_changed && in != nullptr && found != account_->orders().positions().end();
+                        const bool has_news = news.position_has_changed && in != nullptr &&
+                                              !account_->is_incomplete() &&
+                                              found != account_->orders().positions().end();
                         if (has_news) write_position(out, found->second, *in);
                     });
                 });

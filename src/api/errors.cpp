@@ -55,6 +55,9 @@ constexpr std::array errors{
     error_description{error_code::invalid_credentials, 401, "invalid_credentials",
                       "The secret or the signature is wrong, old, or was used before."},
     error_description{error_code::invalid_token, 401, "invalid_token", "The token has expired, or never was valid."},
+    error_description{
+        error_code::unavailable, 400, "unavailable",
+        "It follows from answers to the key's session that the venue keeps no longer; `data.reason` says more."},
     error_description{error_code::timed_out, 504, "timed_out",
                       "The venue has not answered in time; the request may have an effect."},
 };

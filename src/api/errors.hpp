@@ -42,6 +42,7 @@ enum class error_code : std::int32_t {
     internal_server_error = 11094,
     invalid_credentials = 13004,
     invalid_token = 13009,
+    unavailable = 13503,
     timed_out = 13888,
 };
 

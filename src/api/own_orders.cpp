@@ -33,6 +33,14 @@ void own_orders::announce(domain::client_order_id name, domain::price_ticks pric
     announced_.insert_or_assign(name.value, terms{price, lots});
 }
 
+void own_orders::miss_answers() noexcept {
+    misses_answers_ = true;
+    open_.clear();
+    in_order_.clear();
+    by_name_.clear();
+    protection_.reset();
+}
+
 const own_order* own_orders::find(domain::order_id id) const noexcept {
     if (const auto found = open_.find(id.value); found != open_.end()) return &found->second;
     const auto found = closed_.find(id.value);
@@ -57,6 +65,8 @@ own_order& own_orders::known(const domain::event& event, domain::order_id id, do
         one.price = said->second.price;
         one.total = said->second.lots;
         announced_.erase(said);
+    } else {
+        one.misses_fills = misses_answers_ && event.kind != event_kind::order_entered;
     }
     return one;
 }

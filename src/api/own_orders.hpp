@@ -41,6 +41,7 @@ struct own_order {
     own_state state = own_state::open;
     domain::reject_reason reason = domain::reject_reason::none;  ///< why the venue cancelled it
     bool was_replaced = false;
+    bool misses_fills = false;  ///< it may have traded before what is known of it
     std::int64_t created_ns = 0;
     std::int64_t updated_ns = 0;
     std::uint64_t number = 0;  ///< of its first answer among those of the session's orders
@@ -85,6 +86,9 @@ class own_orders {
     void announce(domain::client_order_id name, domain::price_ticks price, std::uint64_t lots);
     /// Forgets them again: the order was not sent.
     void forget(domain::client_order_id name) noexcept { announced_.erase(name.value); }
+    /// Answers are missing before the next one: what they said is not known, and which orders are open will be told
+    /// again.
+    void miss_answers() noexcept;
     /// Takes the next answer. @param in  Its instrument.
     own_change take(const domain::event& event, const domain::instrument& in);
 
@@ -131,6 +135,7 @@ class own_orders {
     std::deque<own_trade> trades_;
     std::map<std::uint32_t, own_position> positions_;
     std::optional<domain::protection> protection_;
+    bool misses_answers_ = false;
 };
 
 }  // namespace corro::api

@@ -188,6 +188,34 @@ TEST(own_orders, positions_follow_trades_settlements_and_legs) {
     EXPECT_EQ(a.orders.positions().at(2).lots, 3);
 }
 
+TEST(own_orders, after_missing_answers_orders_are_told_anew_and_may_miss_fills) {
+    answers from;
+    own_orders& all = from.orders;
+    from.take(from.of_order(event_kind::order_entered, 7, 10));
+    from.take(from.fill(7, 4, 6));
+    EXPECT_FALSE(all.find(domain::order_id{7})->misses_fills);
+    all.miss_answers();
+    EXPECT_EQ(all.open_count(), 0U) << "it may have ended";
+    EXPECT_FALSE(all.uses(from.name));
+    from.take(from.of_order(event_kind::order_status, 7, 2));
+    const own_order* const again = all.find(domain::order_id{7});
+    ASSERT_NE(again, nullptr);
+    EXPECT_TRUE(again->misses_fills);
+    EXPECT_EQ(again->open, 2U);
+    from.name = domain::client_order_id{from.name.value + 1};
+    from.take(from.of_order(event_kind::order_entered, 8, 5));
+    EXPECT_FALSE(all.find(domain::order_id{8})->misses_fills) << "all of its life is known";
+    from.name = domain::client_order_id{from.name.value + 1};
+    from.take(from.fill(9, 1, 3));
+    EXPECT_TRUE(all.find(domain::order_id{9})->misses_fills) << "it begins with a fill";
+    // One that is entered now, and trades at once, has been announced.
+    from.name = domain::client_order_id{from.name.value + 1};
+    all.announce(from.name, domain::price_ticks{40}, 3);
+    from.take(from.fill(10, 1, 2));
+    EXPECT_FALSE(all.find(domain::order_id{10})->misses_fills);
+    EXPECT_EQ(all.find(domain::order_id{10})->total, 3U);
+}
+
 TEST(own_orders, closed_orders_and_trades_are_kept_up_to_a_limit) {
     answers a;
     for (std::uint64_t k = 1; k <= own_orders::closed_orders_kept + 5; ++k) {

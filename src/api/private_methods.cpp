@@ -199,6 +199,11 @@ io::task<answer> edit(const request* r, account* of) {
     if (order == nullptr) co_return refuse(error_code::order_not_found, "order_id");
     const domain::instrument* const in = of->find(order->instrument);
     if (in == nullptr) co_return refuse(error_code::order_not_found, "order_id");
+    // The amount of an edit contains what the order has traded.
+    if (order->misses_fills) {
+        co_return refuse(error_code::unavailable, "order_id",
+                         "what the order has traded is not known: cancel it, and enter another one");
+    }
     domain::command c;
     c.kind = domain::command_kind::amend_order;
     c.payload.amend_order = domain::amend_order();
@@ -424,7 +429,17 @@ io::task<answer> change_protection(const request* r, account* of) {
     co_return "\"ok\"";
 }
 
+/// Nothing if all answers of the key's session are known.
+std::optional<api_error> missing_answers(const account& of) {
+    if (!of.is_incomplete()) return std::nullopt;
+    return api_error(error_code::unavailable, {},
+                     "the venue keeps earlier answers of the session no longer (order_entry.session_answers_kept)");
+}
+
 answer protection(const account& of) {
+    if (of.orders().protection() == nullptr) {
+        if (auto problem = missing_answers(of)) return std::unexpected(std::move(*problem));
+    }
     std::string text;
     json_writer out(text);
     if (of.orders().protection() == nullptr) {
@@ -502,6 +517,7 @@ answer own_trades(const request& r, const account& of, const private_caller& by)
 answer positions(const request& r, const account& of, const private_caller& by) {
     const auto chosen = selection_of(r, by);
     if (!chosen) return std::unexpected(chosen.error());
+    if (auto problem = missing_answers(of)) return std::unexpected(std::move(*problem));
     std::string text;
     json_writer out(text);
     out.list([&] {
@@ -516,6 +532,7 @@ answer positions(const request& r, const account& of, const private_caller& by) 
 answer position(const request& r, const account& of, const private_caller& by) {
     const market* const m = by.markets->find(r.text("instrument_name"));
     if (m == nullptr) return std::unexpected(unknown_instrument(by));
+    if (auto problem = missing_answers(of)) return std::unexpected(std::move(*problem));
     const auto found = of.orders().positions().find(m->terms.id.value);
     std::string text;
     json_writer out(text);

@@ -88,6 +88,7 @@ void write_order(json_writer& out, const own_order& order, const domain::instrum
         out.member("post_only").boolean(mark.post_only);
         out.member("reduce_only").boolean(false);
         out.member("replaced").boolean(order.was_replaced);
+        if (order.misses_fills) out.member("fills_missing").boolean(true);
         out.member("label").text(label_text(mark.label));
         if (mark.is_quote) out.member("quote").boolean(true);
         out.member("creation_timestamp").number(order.created_ns / ns_per_ms);

@@ -85,7 +85,10 @@ std::string order(std::string_view amount, std::string_view price, std::string_v
 
 class api_trading : public ::testing::Test {
  protected:
-    api_trading() {
+    api_trading() : api_trading(node::configuration().session_answers_kept) {}
+    /// @param answers_kept  For each session.
+    explicit api_trading(std::size_t answers_kept) {
+        configuration_.session_answers_kept = answers_kept;
         configuration_.busy_poll = 0us;
         configuration_.journal_directory = "/var/corro/journal";
         configuration_.order_entry_listen = "127.0.0.1:7101";
@@ -622,6 +625,64 @@ TEST_F(api_trading, nothing_is_lost_when_the_api_or_the_venue_comes_back) {
     api_.reset();
     start_api();
     expect_the_same("a restart of both");
+}
+
+/// Alice's order of 10 trades 4 with bob's; then both have many more answers than the venue keeps.
+io::task<void> trade_and_forget(io::endpoint where, std::string* id) {
+    web_client alice;
+    web_client bob;
+    const bool are_on = co_await log_on(&alice, where, "alice") && co_await log_on(&bob, where, "bob");
+    EXPECT_TRUE(are_on);
+    if (!are_on) co_return;
+    *id = at(co_await alice.call("private/buy", order("10", "100")), "result.order.order_id");
+    json_value told = co_await bob.call("private/sell", order("4", "100"));
+    EXPECT_EQ(at(told, "result.order.order_state"), "filled");
+    told = co_await alice.call("private/get_position", R"({"instrument_name":"ONE"})");
+    EXPECT_EQ(at(told, "result.size"), "4");
+    for (int k = 0; k < 20; ++k) {
+        co_await alice.listen(200ms);
+        const std::string other = at(co_await alice.call("private/buy", order("1", "90")), "result.order.order_id");
+        told = co_await alice.call("private/cancel", R"({"order_id":")" + other + R"("})");
+        EXPECT_EQ(at(told, "result.order_state"), "cancelled");
+    }
+}
+
+io::task<void> expect_what_is_missing(io::endpoint where, std::string id) {
+    web_client alice;
+    const bool is_on = co_await log_on(&alice, where, "alice");
+    EXPECT_TRUE(is_on);
+    if (!is_on) co_return;
+    const std::string one = R"({"instrument_name":"ONE"})";
+    json_value told = co_await alice.call("private/get_position", one);
+    EXPECT_EQ(at(told, "error.code"), "13503");
+    EXPECT_NE(at(told, "error.data.reason").find("session_answers_kept"), std::string::npos);
+    told = co_await alice.call("private/get_positions", "{}");
+    EXPECT_EQ(at(told, "error.code"), "13503");
+    told = co_await alice.call("private/get_order_state", R"({"order_id":")" + id + R"("})");
+    EXPECT_EQ(at(told, "result.order_state"), "open");
+    EXPECT_EQ(at(told, "result.amount"), "6");
+    EXPECT_EQ(at(told, "result.fills_missing"), "true");
+    // It would have been cut to 2.
+    told = co_await alice.call("private/edit", R"({"order_id":")" + id + R"(","amount":6,"price":100})");
+    EXPECT_EQ(at(told, "error.code"), "13503");
+    // What is entered now is known.
+    told = co_await alice.call("private/buy", order("5", "91"));
+    EXPECT_EQ(at(told, "result.order.fills_missing"), "");
+    told = co_await alice.call("private/cancel", R"({"order_id":")" + id + R"("})");
+    EXPECT_EQ(at(told, "result.order_state"), "cancelled");
+}
+
+class api_that_forgets : public api_trading {
+ protected:
+    api_that_forgets() : api_trading(16) {}
+};
+
+TEST_F(api_that_forgets, what_follows_from_answers_that_are_gone_is_not_guessed) {
+    std::string id;
+    play(trade_and_forget(where(), &id));
+    api_.reset();
+    start_api();
+    play(expect_what_is_missing(where(), id));
 }
 
 /// Enters, edits and cancels at random, at a pace that its credits allow.
