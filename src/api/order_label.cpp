@@ -2,7 +2,9 @@
 #include "api/order_label.hpp"
 
 #include <array>
+#include <charconv>
 #include <span>
+#include <system_error>
 
 #include "base/assert.hpp"
 #include "base/hash.hpp"
@@ -49,6 +51,17 @@ std::string label_text(std::uint64_t value) {
         text.insert(text.begin(), alphabet[digit - 1]);
     }
     return text;
+}
+
+std::optional<std::uint64_t> long_label_value(std::string_view text) noexcept {
+    if (!text.starts_with('#')) return std::nullopt;
+    text.remove_prefix(1);
+    const bool is_as_written = text == "0" || !text.starts_with('0');
+    std::uint64_t hash = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), hash);
+    const bool is_number = error == std::errc() && end == text.data() + text.size();
+    if (!is_as_written || !is_number || hash >= hash_mark) return std::nullopt;
+    return hash_mark | hash;
 }
 
 domain::client_order_id id_of(const order_mark& mark) noexcept {

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,6 +43,8 @@ struct order_mark {
 [[nodiscard]] std::uint64_t label_value(std::string_view label) noexcept;
 /// The label of a number; nothing is known of a long one but "#" and its number.
 [[nodiscard]] std::string label_text(std::uint64_t value);
+/// The number of a long label of which `label_text` has made this text; nothing of other texts.
+[[nodiscard]] std::optional<std::uint64_t> long_label_value(std::string_view text) noexcept;
 
 [[nodiscard]] domain::client_order_id id_of(const order_mark& mark) noexcept;
 /// The mark of an id that the API has made; of another one, a mark without a label.

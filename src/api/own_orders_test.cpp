@@ -93,6 +93,12 @@ TEST(order_label, terms_survive_in_the_id) {
     EXPECT_EQ(mark_of(id_of(order_mark{.label = longer})).label, longer);
     EXPECT_NE(longer, label_value("a label of a longer kinD"));
     EXPECT_TRUE(label_text(longer).starts_with("#")) << "its text is not in the id";
+    EXPECT_EQ(long_label_value(label_text(longer)), longer) << "what the API answers names the same orders";
+    for (const std::string text : {"", "#", "a", "#x", "#01", "#-1", "#1 ", "#274877906944", "274877906943"}) {
+        EXPECT_EQ(long_label_value(text), std::nullopt) << text;
+    }
+    EXPECT_EQ(label_text(*long_label_value("#0")), "#0");
+    EXPECT_EQ(label_text(*long_label_value("#274877906943")), "#274877906943");
     EXPECT_NE(label_value("\xc3\xa4"), label_value("\xc3\xb6")) << "other characters are hashed";
     EXPECT_EQ(mark_of(domain::client_order_id{17}).label, 0U) << "another client's id";
 }

@@ -268,11 +268,15 @@ io::task<answer> cancel_many(const request* r, account* of, const private_caller
 io::task<answer> cancel_by_label(const request* r, account* of, const private_caller* by) {
     const auto chosen = selection_of(*r, *by);
     if (!chosen) co_return std::unexpected(chosen.error());
+    // A label, or what the API answers in place of a long one.
     const std::uint64_t label = label_value(r->text("label"));
+    const std::optional<std::uint64_t> long_label = long_label_value(r->text("label"));
     std::vector<domain::order_id> ids;
     of->orders().for_each_open([&](const own_order& each) {
         const domain::instrument* const in = of->find(each.instrument);
-        if (each.mark().label == label && in != nullptr && chosen->contains(*in)) ids.push_back(each.id);
+        const std::uint64_t has = each.mark().label;
+        const bool is_one = has == label || has == long_label;
+        if (is_one && in != nullptr && chosen->contains(*in)) ids.push_back(each.id);
     });
     std::uint32_t count = 0;
     for (const domain::order_id id : ids) {

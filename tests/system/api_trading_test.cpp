@@ -301,6 +301,11 @@ io::task<void> cancel_many(io::endpoint where) {
     EXPECT_EQ(at(told, "result"), "6");
     told = co_await c.call("private/cancel_by_label", R"({"label":"a label of a longer kind"})");
     EXPECT_EQ(at(told, "result"), "3");
+    told = co_await c.call("private/buy", order("1", "50", R"(,"label":"another long label")"));
+    const std::string answered = at(told, "result.order.label");
+    EXPECT_TRUE(answered.starts_with("#")) << answered;
+    told = co_await c.call("private/cancel_by_label", R"({"label":")" + answered + R"("})");
+    EXPECT_EQ(at(told, "result"), "1") << answered;
     told = co_await c.call("private/cancel_all_by_instrument", R"({"instrument_name":"TWO"})");
     EXPECT_EQ(at(told, "result"), "1");
     told = co_await c.call("private/cancel_all", "{}");
