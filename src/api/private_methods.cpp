@@ -39,7 +39,7 @@ struct selection {
 
 // Of `instrument_name`. An instrument that is missing while the feeds are not connected may be there soon.
 api_error unknown_instrument(const private_caller& by) {
-    return by.is_joined ? api_error(error_code::invalid_instrument, "instrument_name")
+    return by.is_joined ? api_error(error_code::invalid_instrument, "instrument_name", "unknown_instrument")
                         : api_error(error_code::system_maintenance);
 }
 
@@ -93,8 +93,9 @@ std::string order_and_trades(const account& of, const outcome& result) {
 
 std::expected<domain::price_ticks, api_error> price_of_text(std::string_view text, const domain::instrument& in) {
     const std::optional<std::int64_t> nano = scaled_integer(text, 9);
-    if (!nano) return std::unexpected(api_error(error_code::price_wrong_tick, "price"));
-    const auto ticks = domain::to_ticks(in, domain::price_nano{*nano});
+    const auto ticks =
+        nano ? domain::to_ticks(in, domain::price_nano{*nano})
+             : domain::conversion<domain::price_ticks>{.value = {}, .reason = domain::reject_reason::price_off_tick};
     if (ticks.reason == domain::reject_reason::none) return ticks.value;
     api_error error = error_of(ticks.reason);
     error.param = "price";
@@ -343,33 +344,49 @@ std::expected<domain::command, api_error> quote_of(const json_value& quote, cons
     return c;
 }
 
+/// A quote that was not sent.
+struct bad_quote {
+    std::string instrument_name;
+    api_error error;
+};
+
+void write_quote_error(json_writer& out, std::string_view instrument_name, const api_error& error) {
+    out.object([&] {
+        out.member("instrument_name").text(instrument_name);
+        out.member("code").number(std::int64_t{static_cast<std::int32_t>(error.code)});
+        out.member("message").text(describe(error.code).message);
+        out.member("reason").text(error.reason);
+    });
+}
+
 /// {"success_count": ..., "quotes": [...], "errors": [...], "trades": [...]}
-std::string quotes_text(const account& of, const outcome& result) {
-    const auto write_each = [&](json_writer& out, bool stands, auto write) {
-        out.list([&] {
-            for (const quote_result& each : result.quotes) {
-                const domain::instrument* const in = of.find(each.instrument);
-                const bool is_one = in != nullptr && (each.reason == domain::reject_reason::none) == stands;
-                if (is_one) out.object([&] { write(each, *in); });
-            }
-        });
+std::string quotes_text(const account& of, const outcome& result, const std::vector<bad_quote>& not_sent) {
+    const auto for_each_that = [&](bool stands, auto write) {
+        for (const quote_result& each : result.quotes) {
+            const domain::instrument* const in = of.find(each.instrument);
+            const bool is_one = in != nullptr && (each.reason == domain::reject_reason::none) == stands;
+            if (is_one) write(each, *in);
+        }
     };
     const auto count = std::ranges::count(result.quotes, domain::reject_reason::none, &quote_result::reason);
     std::string text;
     json_writer out(text);
     out.object([&] {
         out.member("success_count").number(std::int64_t{count});
-        write_each(out.member("quotes"), true, [&](const quote_result& each, const domain::instrument& in) {
-            out.member("instrument_name").text(in.name.view());
-            out.member("bid_amount").number(amount_of(in, each.bid_lots));
-            out.member("ask_amount").number(amount_of(in, each.ask_lots));
+        out.member("quotes").list([&] {
+            for_each_that(true, [&](const quote_result& each, const domain::instrument& in) {
+                out.object([&] {
+                    out.member("instrument_name").text(in.name.view());
+                    out.member("bid_amount").number(amount_of(in, each.bid_lots));
+                    out.member("ask_amount").number(amount_of(in, each.ask_lots));
+                });
+            });
         });
-        write_each(out.member("errors"), false, [&](const quote_result& each, const domain::instrument& in) {
-            const api_error error = error_of(each.reason);
-            out.member("instrument_name").text(in.name.view());
-            out.member("code").number(std::int64_t{static_cast<std::int32_t>(error.code)});
-            out.member("message").text(describe(error.code).message);
-            out.member("reason").text(error.reason);
+        out.member("errors").list([&] {
+            for (const bad_quote& each : not_sent) write_quote_error(out, each.instrument_name, each.error);
+            for_each_that(false, [&](const quote_result& each, const domain::instrument& in) {
+                write_quote_error(out, in.name.view(), error_of(each.reason));
+            });
         });
         out.member("trades").list([&] {
             for (const own_trade& each : result.trades) {
@@ -387,14 +404,24 @@ io::task<answer> mass_quote(const request* r, account* of, const private_caller*
         co_return refuse(error_code::invalid_params, "quotes", "expected: 1 to 6");
     }
     std::vector<domain::command> quotes;
+    std::vector<bad_quote> not_sent;
+    std::vector<std::string_view> names;
     for (const json_value& each : given) {
         auto made = quote_of(each, *by);
-        if (!made) co_return std::unexpected(std::move(made.error()));
-        const auto is_same = [&made](const domain::command& c) { return c.instrument == made->instrument; };
-        if (std::ranges::any_of(quotes, is_same)) {
+        // A quote that cannot be read, or a moment at which no instrument is known, is of the whole request.
+        const bool is_of_all = !made && (made.error().code == error_code::invalid_params ||
+                                         made.error().code == error_code::system_maintenance);
+        if (is_of_all) co_return std::unexpected(std::move(made.error()));
+        const std::string_view name = each.find("instrument_name")->text;
+        if (std::ranges::find(names, name) != names.end()) {
             co_return refuse(error_code::invalid_params, "quotes", "an instrument occurs twice");
         }
-        quotes.push_back(*made);
+        names.push_back(name);
+        if (made) {
+            quotes.push_back(*made);
+        } else {
+            not_sent.push_back(bad_quote{std::string(name), std::move(made.error())});
+        }
     }
     const std::string_view label = r->text("quote_id");
     if (label.size() > label_bytes_max) {
@@ -409,9 +436,12 @@ io::task<answer> mass_quote(const request* r, account* of, const private_caller*
             }
         }
     }
-    const outcome result = co_await of->quote(std::move(quotes), mark);
-    if (auto problem = problem_of(result)) co_return std::unexpected(std::move(*problem));
-    co_return quotes_text(*of, result);
+    outcome result;
+    if (!quotes.empty()) {
+        result = co_await of->quote(std::move(quotes), mark);
+        if (auto problem = problem_of(result)) co_return std::unexpected(std::move(*problem));
+    }
+    co_return quotes_text(*of, result, not_sent);
 }
 
 /// Sets the limits of the account's quotes, or lets it quote again.
