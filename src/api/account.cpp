@@ -151,7 +151,8 @@ void account::take(const client::answer& from) {
         }
         const auto found = pending_.find(static_cast<std::uint32_t>(from.reject->refused_sequence.value));
         if (found == pending_.end()) return;
-        found->second->result.what = outcome::kind::unavailable;
+        found->second->result.what = outcome::kind::not_taken;
+        found->second->result.not_taken_because = from.reject->session_reject_reason;
         found->second->done.set();
         return;
     }

@@ -60,10 +60,12 @@ struct outcome {
         done,
         refused,      ///< by the venue: `reason`
         unavailable,  ///< it was not sent: there is no connection, or too much is waiting
+        not_taken,    ///< the venue has refused the message itself: `not_taken_because`; it had no effect
         timed_out,    ///< it was sent, and its answer has not come
     };
     kind what = kind::unavailable;
     domain::reject_reason reason = domain::reject_reason::none;
+    wire::session_reject_reason not_taken_because = wire::session_reject_reason::none;
     domain::order_id order;
     std::uint32_t cancelled_count = 0;
     std::vector<own_trade> trades;     ///< of an order that traded at once

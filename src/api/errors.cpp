@@ -35,8 +35,9 @@ constexpr std::array errors{
     error_description{error_code::too_many_requests, 429, "too_many_requests",
                       "The client has no credits left, or too many connections. A WebSocket is closed after it."},
     error_description{error_code::must_be_websocket, 400, "must_be_websocket_request", "The method needs a WebSocket."},
-    error_description{error_code::retry, 503, "retry",
-                      "The request was not sent to the venue, or a crash took it: it had no effect."},
+    error_description{
+        error_code::retry, 503, "retry",
+        "The request was not sent to the venue, the venue did not take it, or a crash took it: it had no effect."},
     error_description{error_code::price_wrong_tick, 400, "price_wrong_tick",
                       "The price is not a multiple of the tick size."},
     error_description{error_code::other_reject, 400, "other_reject",

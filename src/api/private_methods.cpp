@@ -285,7 +285,9 @@ io::task<answer> cancel_by_label(const request* r, account* of, const private_ca
         if (order == nullptr || order->state != own_state::open) continue;
         const outcome result = co_await of->request(cancel_of(*order));
         if (result.what == outcome::kind::done) ++count;
-        if (result.what == outcome::kind::unavailable || result.what == outcome::kind::timed_out) {
+        const bool ends_here = result.what == outcome::kind::unavailable || result.what == outcome::kind::not_taken ||
+                               result.what == outcome::kind::timed_out;
+        if (ends_here) {
             co_return std::unexpected(*problem_of(result));
         }
     }
@@ -581,6 +583,10 @@ std::optional<api_error> problem_of(const outcome& result) {
         case outcome::kind::done: return std::nullopt;
         case outcome::kind::refused: return error_of(result.reason);
         case outcome::kind::unavailable: return api_error(error_code::retry, {}, "the request was not sent");
+        case outcome::kind::not_taken:
+            return api_error(
+                error_code::retry, {},
+                std::string("the venue did not take the request: ").append(wire::to_string(result.not_taken_because)));
         case outcome::kind::timed_out: break;
     }
     return api_error(error_code::timed_out, {}, "the venue has not answered; ask for the order's state");

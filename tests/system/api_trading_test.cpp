@@ -318,6 +318,33 @@ TEST_F(api_trading, orders_are_cancelled_by_label_by_instrument_and_all) {
     play(cancel_many(where()));
 }
 
+/// Trades until the venue takes no more, and asks for what it still takes.
+io::task<void> fill_the_disk(io::endpoint where, std::string* reason) {
+    web_client c;
+    const bool is_on = co_await log_on(&c, where, "alice");
+    EXPECT_TRUE(is_on);
+    for (int k = 0; is_on && k < 5'000 && reason->empty(); ++k) {
+        const json_value told = co_await c.call("private/buy", order("1", "50"));
+        *reason = at(told, "error.message") + at(told, "error.data.reason");
+        co_await c.listen(100ms);
+    }
+    const json_value told = co_await c.call("private/cancel_all", "{}");
+    EXPECT_NE(at(told, "result"), "") << at(told, "error.data.reason");
+    EXPECT_NE(at(told, "result"), "0");
+}
+
+TEST_F(api_trading, an_order_that_the_venue_cannot_take_is_refused_with_the_venues_word) {
+    api_.reset();
+    venue_.reset();
+    configuration_.journal_segment_bytes = 64 * 1024;
+    start_venue();
+    start_api();
+    world_.disk().faults().capacity_bytes = 400 * 1024;
+    std::string reason;
+    play(fill_the_disk(where(), &reason));
+    EXPECT_EQ(reason, "retrythe venue did not take the request: overloaded");
+}
+
 std::string quote(std::string_view instrument, int bid, int ask, int amount) {
     const auto side = [amount](int price) {
         return R"({"price":)" + std::to_string(price) + R"(,"amount":)" + std::to_string(amount) + "}";
