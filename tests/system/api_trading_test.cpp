@@ -166,6 +166,38 @@ io::task<void> prove_oneself(io::endpoint where) {
     EXPECT_EQ(end.kind, api::json_kind::null);
 }
 
+/// Signs in as bob with a given time.
+io::task<void> sign_in(io::endpoint where, std::string timestamp, json_value* told) {
+    web_client c;
+    const bool is_open = co_await c.connect(where);
+    EXPECT_TRUE(is_open);
+    if (!is_open) co_return;
+    if (timestamp.empty()) timestamp = at(co_await c.call("public/get_time", "{}"), "result");
+    const std::string signature = api::signature_of(secret_of(2), timestamp + "\nn\n");
+    *told = co_await c.call("public/auth", R"({"grant_type":"client_signature","client_id":"bob","timestamp":)" +
+                                               timestamp + R"(,"nonce":"n","signature":")" + signature + R"("})");
+    told->names.emplace_back("timestamp");
+    told->items.emplace_back().text = timestamp;
+}
+
+TEST_F(api_trading, a_signature_counts_once_also_when_the_api_starts_again) {
+    play([]() -> io::task<void> { static_cast<void>(co_await io::sleep_for(1s)); }());
+    json_value told;
+    play(sign_in(where(), "", &told));
+    EXPECT_EQ(at(told, "result.token_type"), "bearer") << at(told, "error.data.reason");
+    const std::string timestamp = at(told, "timestamp");
+    api_.reset();
+    start_api();
+    play(sign_in(where(), timestamp, &told));
+    EXPECT_EQ(at(told, "error.code"), "13004");
+    EXPECT_NE(at(told, "error.data.reason").find("the API has started since"), std::string::npos);
+    play([]() -> io::task<void> { static_cast<void>(co_await io::sleep_for(1s)); }());
+    play(sign_in(where(), timestamp, &told));
+    EXPECT_EQ(at(told, "error.code"), "13004");
+    play(sign_in(where(), "", &told));
+    EXPECT_EQ(at(told, "result.token_type"), "bearer") << "it was signed after the start";
+}
+
 TEST_F(api_trading, a_client_proves_by_secret_or_signature_and_tokens_expire) {
     play(prove_oneself(where()));
 }
