@@ -53,7 +53,7 @@ class shared {
         state.accounts.push_back(std::make_unique<api::account>(on, client::venue_endpoint(), std::move(key)));
         state.account_publishers.push_back(
             std::make_unique<api::account_channels>(*state.accounts.back(), state.markets));
-        state.keys = std::make_unique<api::authentication>(state.accounts, on.runs_on());
+        state.keys = std::make_unique<api::authentication>(state.accounts, on.runs_on(), state.now_us() / 1'000);
     }
 
     void change(std::size_t choice) {
