@@ -17,7 +17,7 @@ namespace corro::app {
 void refuse_shared_output(std::string_view option, const std::filesystem::path& output,
                           const std::vector<std::filesystem::path>& others);
 
-/// Refuses an output that would overwrite a file of somebody else.
+/// Refuses an output that would overwrite a file that this command has not written.
 ///
 /// @param first_line  The line with which the files begin that the command writes itself, and may replace.
 /// @throws std::runtime_error if there is a file that begins otherwise, or that cannot be read.
