@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pause within a loop that looks at memory until another thread changes it.
 //
-// Threads: any. Cost: 32 ns on an AMD EPYC; other processors differ. Meanwhile the processor's other thread runs faster.
+// Threads: any. Cost: 32 ns on an AMD EPYC; other processors differ. Meanwhile the processor's other thread runs
+// faster.
 #pragma once
 
 namespace corro::base {
