@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# corro::io, corro::fix and corro::client as libraries of their own: `cmake --install BUILD` and the Debian packages. Nothing else of the
-# project is installed; tools/check_install.py lists the installed tree and says so.
+# corro::io, corro::sim, corro::fix and corro::client as libraries of their own: `cmake --install BUILD` and the Debian
+# packages. Nothing else of the project is installed, which tools/check_install.py proves.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -12,6 +12,11 @@ foreach(layer IN ITEMS base io http websocket)
   install(TARGETS corro_${layer} EXPORT corro_targets COMPONENT io
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT io
     FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/corro" COMPONENT io)
+endforeach()
+# What the headers of more than one package below include.
+foreach(header IN ITEMS hash int128)
+  install(FILES "${PROJECT_SOURCE_DIR}/src/base/${header}.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/corro/base"
+    COMPONENT io)
 endforeach()
 install(EXPORT corro_targets NAMESPACE corro:: FILE corroTargets.cmake DESTINATION "${corro_package_dir}" COMPONENT io)
 # The bridge to Boost.Asio, where Boost was there: find_package looks for Boost only if it is asked for this component.
@@ -33,6 +38,18 @@ if(TARGET corro_fix)
   install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/doc/corro-fix" COMPONENT fix)
 endif()
 
+# The simulated network, clock and disk, for tests of programs on corro::io.
+if(TARGET corro_sim)
+  install(TARGETS corro_sim EXPORT corro_sim_targets COMPONENT sim
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT sim
+    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/corro" COMPONENT sim)
+  install(FILES "${PROJECT_SOURCE_DIR}/src/base/random.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/corro/base"
+    COMPONENT sim)
+  install(EXPORT corro_sim_targets NAMESPACE corro:: FILE corroSimTargets.cmake DESTINATION "${corro_package_dir}"
+    COMPONENT sim)
+  install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/doc/corro-sim" COMPONENT sim)
+endif()
+
 # The client of the exchange, and what its headers include: orders, events, messages. Of base the few headers that they need.
 if(TARGET corro_client)
   foreach(layer IN ITEMS domain wire feed client)
@@ -40,7 +57,7 @@ if(TARGET corro_client)
       ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT client
       FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/corro" COMPONENT client)
   endforeach()
-  foreach(header IN ITEMS archive byte_order byte_queue byte_stream flat_map hash int128 strong)
+  foreach(header IN ITEMS archive byte_order byte_queue byte_stream flat_map strong)
     install(FILES "${PROJECT_SOURCE_DIR}/src/base/${header}.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/corro/base"
       COMPONENT client)
   endforeach()
@@ -86,6 +103,9 @@ foreach(needed IN ITEMS "URING liburing liburing-dev" "TLS openssl libssl-dev" "
 endforeach()
 corro_pkg_config(io "coroutine-native network I/O for C++23" "${corro_pc_packages}"
   "-lcorro_websocket -lcorro_http -lcorro_io -lcorro_base -pthread")
+if(TARGET corro_sim)
+  corro_pkg_config(sim "simulated network, clock and disk for programs on corro-io" "corro-io" "-lcorro_sim")
+endif()
 if(TARGET corro_client)
   corro_pkg_config(client "client of the Corro exchange for C++23" "corro-io"
     "-lcorro_client -lcorro_feed -lcorro_wire -lcorro_domain")
@@ -94,7 +114,7 @@ if(TARGET corro_fix)
   corro_pkg_config(fix "FIX sessions for C++23" "corro-io pugixml" "-lcorro_fix")
 endif()
 
-# The same as Debian packages, libcorro-io-dev, libcorro-client-dev and libcorro-fix-dev: tools/package.
+# The same as Debian packages, libcorro-io-dev, -sim-dev, -client-dev and -fix-dev: tools/package.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME corro)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
@@ -103,9 +123,11 @@ set(CPACK_PACKAGE_CONTACT "the Corro developers <corro@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_COMPONENTS_ALL io)
-if(TARGET corro_client)
-  list(APPEND CPACK_COMPONENTS_ALL client)
-endif()
+foreach(component IN ITEMS sim client)
+  if(TARGET corro_${component})
+    list(APPEND CPACK_COMPONENTS_ALL ${component})
+  endif()
+endforeach()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_IO_PACKAGE_NAME libcorro-io-dev)
@@ -121,6 +143,12 @@ foreach(package IN LISTS corro_debian_packages)
 endforeach()
 set(CPACK_DEBIAN_IO_PACKAGE_RECOMMENDS "cmake")
 set(CPACK_DEBIAN_IO_PACKAGE_SUGGESTS "libboost-dev (>= 1.81) | libboost1.81-dev")
+set(CPACK_DEBIAN_SIM_PACKAGE_NAME libcorro-sim-dev)
+set(CPACK_DEBIAN_SIM_PACKAGE_SECTION libdevel)
+set(CPACK_COMPONENT_SIM_DESCRIPTION "simulated network, clock and disk for tests of C++23 network programs
+Hosts, links with latency and faults, disks that lose power, all in virtual time: the same seed gives the same run.
+Headers and a static library on corro::io; find_package(corro COMPONENTS sim) gives the target corro::sim.")
+set(CPACK_DEBIAN_SIM_PACKAGE_DEPENDS "libcorro-io-dev (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_CLIENT_PACKAGE_NAME libcorro-client-dev)
 set(CPACK_DEBIAN_CLIENT_PACKAGE_SECTION libdevel)
 set(CPACK_COMPONENT_CLIENT_DESCRIPTION "client of the Corro exchange for C++23: order entry, market data

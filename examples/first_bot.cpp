@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bot of the first tutorial: quotes both sides of an instrument, and prints what it trades.
 //
-//     first_bot CONFIGURATION ACCOUNT SYMBOL SECONDS
+//     first_bot ORDERS PRICES ACCOUNT KEY SYMBOL SECONDS
+//
+// ORDERS and PRICES are addresses of a venue: order entry, and snapshots of its books.
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <iomanip>
 #include <iostream>
 #include <string>
+#include <system_error>
+#include <utility>
 
 #include "client/feed_session.hpp"
 #include "client/trading_session.hpp"
+#include "client/venue_endpoint.hpp"
+#include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/with_timeout.hpp"
-#include "node/configuration/configuration.hpp"
-#include "node/configuration/credentials.hpp"
+#include "wire/authentication.hpp"
 
 namespace io = corro::io;
 namespace client = corro::client;
@@ -50,11 +56,11 @@ io::task<> trade(bot* b) {
 // [/trade]
 
 // [run]
-io::task<int> run(corro::node::configuration c, std::string account, std::string symbol, int seconds) {
-    const auto market = co_await client::feed_session::fetch_best(*io::endpoint::parse(c.snapshot_listen), symbol);
+io::task<int> run(client::venue_endpoint orders, client::venue_endpoint prices, client::credentials who,
+                  std::string symbol, int seconds) {
+    const auto market = co_await client::feed_session::fetch_best(prices, symbol);
     if (!market) co_return std::cerr << "no price of " << symbol << ": " << market.error().message() << '\n', 1;
-    auto venue = co_await client::trading_session::log_on(*io::endpoint::parse(c.order_entry_listen),
-                                                          corro::node::credentials_of(c, account));
+    auto venue = co_await client::trading_session::log_on(orders, who);
     if (!venue) co_return std::cerr << "no logon: " << venue.error().message() << '\n', 1;
     bot b{std::move(*venue), symbol, market->middle, market->tick};
     static_cast<void>(co_await io::with_timeout(std::chrono::seconds(seconds), trade(&b)));
@@ -66,13 +72,16 @@ io::task<int> run(corro::node::configuration c, std::string account, std::string
 
 // [main]
 int main(int argc, char** argv) {
-    if (argc != 5) return std::cerr << "usage: first_bot CONFIGURATION ACCOUNT SYMBOL SECONDS\n", 2;
-    try {
-        io::context context;
-        return io::block_on(context,
-                            run(corro::node::load_configuration(argv[1]), argv[2], argv[3], std::atoi(argv[4])));
-    } catch (const std::exception& e) {
-        return std::cerr << e.what() << '\n', 1;
-    }
+    if (argc != 7) return std::cerr << "usage: first_bot ORDERS PRICES ACCOUNT KEY SYMBOL SECONDS\n", 2;
+    const auto orders = client::venue_endpoint::parse(argv[1]);
+    const auto prices = client::venue_endpoint::parse(argv[2]);
+    const auto key = corro::wire::parse_api_key(argv[4]);
+    if (!orders || !prices) return std::cerr << "an address is a host and a port: 127.0.0.1:7001\n", 2;
+    if (!key) return std::cerr << "a key has 64 hexadecimal digits\n", 2;
+    client::credentials who;
+    who.account.value = static_cast<std::uint32_t>(std::atoi(argv[3]));
+    who.key = *key;
+    io::context context;
+    return io::block_on(context, run(*orders, *prices, who, argv[5], std::atoi(argv[6])));
 }
 // [/main]

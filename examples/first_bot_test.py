@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import tomllib
 import unittest
 
 sys.path.insert(0, os.path.join(sys.argv[2], "tests", "system"))
@@ -31,6 +32,12 @@ class FirstBot(unittest.TestCase):
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(text)
 
+        with open(self.config, "rb") as file:
+            exchange = tomllib.load(file)
+        alice = next(each for each in exchange["account"] if each["name"] == "alice")
+        self.venue = (exchange["order_entry"]["listen"], exchange["market_data"]["snapshot_listen"],
+                      str(alice["id"]), alice["key"])
+
     def bot(self, *arguments):
         return subprocess.run([BOT, *arguments], capture_output=True, text=True, timeout=TIME_LIMIT_S, check=False)
 
@@ -40,8 +47,8 @@ class FirstBot(unittest.TestCase):
             for line in demo.stdout:
                 if "messages/s" in line:
                     break
-            ran = self.bot(self.config, "alice", "ESZ6", "5")
-            unknown = self.bot(self.config, "alice", "XYZ", "5")
+            ran = self.bot(*self.venue, "ESZ6", "5")
+            unknown = self.bot(*self.venue, "XYZ", "5")
             demo.send_signal(signal.SIGINT)
             demo.communicate(timeout=TIME_LIMIT_S)
         self.assertEqual((ran.returncode, ran.stderr), (0, ""))
@@ -57,9 +64,16 @@ class FirstBot(unittest.TestCase):
         self.assertEqual((unknown.returncode, unknown.stderr), (1, "no price of XYZ: the venue has no such instrument\n"))
 
     def test_says_that_there_is_no_venue(self):
-        ran = self.bot(self.config, "alice", "ESZ6", "5")
+        ran = self.bot(*self.venue, "ESZ6", "5")
         self.assertEqual((ran.returncode, ran.stderr), (1, "no price of ESZ6: Connection refused\n"))
+
+    def test_refuses_what_is_no_address_and_no_key(self):
         self.assertEqual(self.bot().returncode, 2)
+        orders, prices, number, key = self.venue
+        for arguments, error in (((orders, "snapshots", number, key), "an address is a host and a port: 127.0.0.1:7001\n"),
+                                 ((orders, prices, number, key[1:]), "a key has 64 hexadecimal digits\n")):
+            ran = self.bot(*arguments, "ESZ6", "5")
+            self.assertEqual((ran.returncode, ran.stderr), (2, error))
 
 
 if __name__ == "__main__":

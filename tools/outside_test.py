@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds tests/outside, a project that knows nothing of this one, against the installed library, and runs it.
 
-    outside_test.py --build FOLDER --compiler CXX             installs what was built in FOLDER, and uses that
+    outside_test.py --build FOLDER --compiler CXX [--guide]   installs what was built in FOLDER, and uses that; --guide
+                                                              compiles every other program of the guide with it, too
     outside_test.py --package FOLDER --compiler CXX           makes Debian packages of it, unpacks them, and uses those
 
 The second builds one program for each library. What it unpacks is what the first installs, and that one builds every
@@ -59,7 +60,7 @@ def unpack_packages(build: pathlib.Path, into: pathlib.Path, compiler: str) -> p
     for package in (into / "packages").glob("*.deb"):
         fields = dict(line.split(": ", 1) for line in run("dpkg-deb", "--field", package).splitlines() if ": " in line)
         packages[fields.get("Package")] = (package, fields)
-    expected = ["libcorro-client-dev", *(["libcorro-fix-dev"] if has_fix(build) else []), "libcorro-io-dev"]
+    expected = ["libcorro-client-dev", *(["libcorro-fix-dev"] if has_fix(build) else []), "libcorro-io-dev", "libcorro-sim-dev"]
     if sorted(packages) != expected:
         raise Failed(f"the packages are {sorted(packages)}, expected {expected}")
     package, fields = packages["libcorro-io-dev"]
@@ -69,7 +70,7 @@ def unpack_packages(build: pathlib.Path, into: pathlib.Path, compiler: str) -> p
         raise Failed("libcorro-io-dev depends on libpugixml-dev, which only corro::fix needs")
     run("dpkg-deb", "-x", package, into / "unpacked")
     prefix = into / "unpacked/usr"
-    others = [("client", {"libcorro-io-dev"})]
+    others = [("client", {"libcorro-io-dev"}), ("sim", {"libcorro-io-dev"})]
     if has_fix(build):
         others.append(("fix", {"libcorro-io-dev", "libpugixml-dev"}))
     for component, needed in others:
@@ -95,7 +96,7 @@ def configure_command(prefix: pathlib.Path, compiler: str) -> list[object]:
 
 
 def use(prefix: pathlib.Path, compiler: str, work: pathlib.Path, fix: bool, program: pathlib.Path | None,
-        whole: bool) -> None:
+        whole: bool, guide: bool) -> None:
     print(run(sys.executable, ROOT / "tools/check_install.py", prefix).strip())
     configure = configure_command(prefix, compiler)
     text = run(*configure, "-B", work / "wrong", "-DWANTED=exchange", expect_failure=True)
@@ -112,8 +113,8 @@ def use(prefix: pathlib.Path, compiler: str, work: pathlib.Path, fix: bool, prog
         text = run(*without, "-B", work / f"{component}_without_{package}", f"-DWANTED={component}", expect_failure=True)
         if f"corro's component '{component}' needs {needs}" not in " ".join(text.split()):
             raise Failed(f"component {component} without {package} is refused, but not clearly:\n{text}")
-    run(*configure, "-B", work / "build", f"-DWHOLE={'ON' if whole else 'OFF'}",
-        f"-DWANTED={';'.join(['client', *(name for name, _, _ in components)])}")
+    run(*configure, "-B", work / "build", f"-DWHOLE={'ON' if whole else 'OFF'}", f"-DGUIDE={'ON' if guide else 'OFF'}",
+        f"-DWANTED={';'.join(['client', 'sim', *(name for name, _, _ in components)])}")
     # The package must come from the prefix, not from a library that happens to be installed on this machine.
     cache = (work / "build/CMakeCache.txt").read_text()
     if f"corro_DIR:PATH={prefix}" not in cache:
@@ -136,6 +137,8 @@ def use(prefix: pathlib.Path, compiler: str, work: pathlib.Path, fix: bool, prog
         print(run(sys.executable, ROOT / "examples/client/client_test.py", program, ROOT, work / "build/client").strip().splitlines()[-1])
     else:
         print("the client's examples were built and not run: the exchange was not built")
+    if whole and "answer 5 after 20 ms" not in run(work / "build/simulated_hosts"):
+        raise Failed("simulated_hosts gets no fifth answer in 20 ms")
     if fix:
         print(run(work / "build/outside_fix").strip())
         if whole and "message 2 is rejected: Required tag missing, tag 55" not in run(work / "build/fix_dictionary"):
@@ -159,6 +162,7 @@ def main() -> int:
     what.add_argument("--build", type=pathlib.Path)
     what.add_argument("--package", type=pathlib.Path)
     parser.add_argument("--compiler", required=True)
+    parser.add_argument("--guide", action="store_true")
     arguments = parser.parse_args()
     if arguments.package and not shutil.which("dpkg-deb"):
         print("skipped: dpkg-deb is not installed")
@@ -173,7 +177,7 @@ def main() -> int:
                 run("cmake", "--install", arguments.build, "--prefix", prefix)
             build = arguments.package or arguments.build
             use(prefix, arguments.compiler, work, has_fix(build), program_of(build.resolve()),
-                whole=arguments.build is not None)
+                whole=arguments.build is not None, guide=arguments.guide)
             if shutil.which("pkg-config"):
                 use_pkg_config(prefix, arguments.compiler, work)
             else:
