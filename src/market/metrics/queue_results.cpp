@@ -8,14 +8,25 @@ namespace corro::market {
 
 using domain::event_kind;
 
+namespace {
+
+/// The same of one instrument.
+double profit_of(const market& world, const holding& held) {
+    const book_view& book = world.latest(held.instrument);
+    const double worth = book.is_two_sided() ? book.mid() : static_cast<double>(book.last.value);
+    return static_cast<double>(held.cash) + (held.lots != 0 ? static_cast<double>(held.lots) * worth : 0);
+}
+
+/// What a tick of a lot is in currency.
+double tick_lot_of(const domain::instrument& i) {
+    return static_cast<double>(i.tick_size.value) / 1e9 * static_cast<double>(i.lot_size);
+}
+
+}  // namespace
+
 double profit_of(const market& world, const agent& who) {
     double sum = 0;
-    for (const holding& each : who.true_holdings()) {
-        const book_view& book = world.latest(each.instrument);
-        const double worth = book.is_two_sided() ? book.mid() : static_cast<double>(book.last.value);
-        sum += static_cast<double>(each.cash);
-        if (each.lots != 0) sum += static_cast<double>(each.lots) * worth;
-    }
+    for (const holding& each : who.true_holdings()) sum += profit_of(world, each);
     return sum;
 }
 
@@ -91,15 +102,19 @@ std::vector<metric> queue_results::result() const {
         double profit = 0;
         double lots = 0;
         double fees = 0;
+        double currency = 0;
         for (std::size_t i = 0; i < group_of_agent_.size(); ++i) {
             if (group_of_agent_[i] != g) continue;
-            profit += profit_of(world_, world_.agent_at(i));
             for (const holding& each : world_.agent_at(i).true_holdings()) {
+                const double gained = profit_of(world_, each);
+                profit += gained;
+                currency += gained * tick_lot_of(world_.rules(each.instrument));
                 lots += static_cast<double>(each.lots);
                 fees += static_cast<double>(each.fees) / 1e9;
             }
         }
         add("profit_tick_lots", profit);
+        add("profit_after_fees", currency - fees);
         add("lots_at_end", lots);
         add("fees_paid", fees);
         add("maker_lots", of.maker_lots);
