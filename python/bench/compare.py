@@ -208,6 +208,12 @@ def table(measured: list[Row]) -> list[str]:
     return lines
 
 
+def show_progress(text: str) -> None:
+    """In a terminal one line, which the next one replaces; elsewhere nothing."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
 def main() -> None:
     """Measures, prints."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -219,14 +225,16 @@ def main() -> None:
     chosen = parser.parse_args()
     wanted = [row for row in rows(chosen.trades) if re.search(chosen.rows, row.name)]
     missing: dict[str, str] = {}
-    for _ in range(chosen.repeat):
+    for run in range(1, chosen.repeat + 1):
         for row in wanted:
             if row.name in missing:
                 continue
+            show_progress(f"run {run} of {chosen.repeat}: {row.name}")
             try:
                 row.samples.append(row.run(chosen.seconds))
             except ImportError as e:
                 missing[row.name] = str(e)
+    show_progress("")
     lines = table([row for row in wanted if row.samples])
     print(f"corro {corro.__version__}, Python {sys.version.split()[0]}, NumPy {np.__version__}; {chosen.repeat} runs of {chosen.seconds} s")
     print("\n".join(lines))

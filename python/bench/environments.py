@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import pathlib
 import time
 from collections.abc import Callable
 from typing import Any
@@ -41,6 +42,8 @@ def scenario(noise: int) -> dict[str, Any]:
         ],
     }  # fmt: skip
 
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 Rate = tuple[float, float]
 """By the clock, by processor time."""
@@ -74,7 +77,7 @@ def steps_of_many(count: int, seconds: float) -> Rate:
 
 def steps_of_calm(count: int, seconds: float) -> Rate:
     """Steps a second of a vector on the scenario calm, whose 122 agents act meanwhile."""
-    envs = gymnasium.make_vec("corro/MarketMaking-v0", count, scenario="config/markets/calm.toml", beside="makers", interval="100ms")
+    envs = gymnasium.make_vec("corro/MarketMaking-v0", count, scenario=str(ROOT / "config/markets/calm.toml"), beside="makers", interval="100ms")
     actions = np.zeros((count, 2), dtype=np.float32)
     envs.reset(seed=1)
 
