@@ -63,12 +63,10 @@ async def coroutine(me: corro.Agent) -> None:
 def measure(agents: dict[str, Any], seconds: float) -> tuple[float, str]:
     """Actions a second of processor time, and how many."""
     market = corro.Market(scenario([]), seed=1, record=(), agents=agents)
-    market.run(0.1)
-    before, begin, until = market.result.commands, time.process_time(), 0.1
-    while time.process_time() - begin < seconds:
-        until += 0.2
-        market.run(until)
-    taken = time.process_time() - begin
+    market.step(0.1)
+    before, begin = market.result.commands, time.process_time()
+    while (taken := time.process_time() - begin) < seconds:
+        market.step(0.2)
     return (market.result.commands - before) / taken, f"{market.result.commands:,} commands"
 
 

@@ -67,13 +67,11 @@ def native(count: int) -> Callable[[float], float]:
         described["link"] = [{"name": "far", "delay": {"kind": "uniform", "least": "50us", "most": "150us"}}]
         described["agents"] = [{"group": "zi", "kind": "banded_zero_intelligence", "count": count, "link": "far"}]
         market = corro.Market(described, seed=1, record=())
-        market.run(1.0)
-        step, until = 20_000 / count, 1.0
+        market.step("1s")
         before, begin = market.result.commands, time.process_time()
-        while time.process_time() - begin < seconds and until + step < 3_600:
-            until += step
-            market.run(until)
-        return (market.result.commands - before) / (time.process_time() - begin)
+        while (taken := time.process_time() - begin) < seconds:
+            market.step(20_000 / count)
+        return (market.result.commands - before) / taken
 
     return run
 
@@ -120,6 +118,11 @@ def bourse_calls(seconds: float) -> float:
     return made / (time.process_time() - begin)
 
 
+def crossing(batch: corro.Batch) -> corro.Actions:
+    """Half of the agents sell to the other half: a trade for every two actions."""
+    return corro.Actions(np.where(np.arange(len(batch)) % 2 == 0, 1, -1), 2500)
+
+
 def trades_into_polars(count: int) -> Callable[[float], float]:
     """Seconds to make a data frame of polars from the trades of a market, for ten million of them."""
     made: list[Any] = []
@@ -129,9 +132,9 @@ def trades_into_polars(count: int) -> Callable[[float], float]:
 
         if not made:
             market = corro.Market(agents_bench.scenario([]), seed=1, record=("trades",),
-                                  agents={"crowd": corro.Crowd(agents_bench.act, 1_000, "10ms", beside=None)})  # fmt: skip
-            while market.result.trades < count:
-                market.step("1s")
+                                  agents={"crowd": corro.Crowd(crossing, 1_000, "10ms", beside=None)})  # fmt: skip
+            market.step("1s")
+            market.step(f"{count // market.result.trades + 1}s")
             made.append(market)
         begin = time.process_time()
         frame = polars.DataFrame(made[0].trades)

@@ -231,6 +231,8 @@ class Market:
     def run(self, until: Duration | None = None, *, progress: MarketProgress | None = None) -> Result:
         """Lets everything happen until a time since the start, inclusive.
 
+        Computes all metrics of the run so far, which takes time in proportion to its trades: use `step` in a loop.
+
         Releases the GIL, except for agents in Python. Ctrl-C ends it; the next call goes on from there. An exception of an
         agent in Python comes out of here, and ends the market.
 
@@ -344,7 +346,7 @@ class Market:
 
     @property
     def result(self) -> Result:
-        """What the run comes to so far."""
+        """What the run comes to so far. Computes its metrics, which takes time in proportion to the trades so far."""
         totals = self._native.totals()
         return Result(
             scenario=self._scenario.name,
