@@ -29,7 +29,8 @@ def run_all(
     if not ray.is_initialized():
         ray.init(log_to_driver=False, num_cpus=None if "RAY_ADDRESS" in os.environ else jobs)
     task = ray.remote(run_one)
-    most = max(1, int(ray.cluster_resources().get("CPU", 1))) if jobs is None else jobs
+    there = ray.cluster_resources()  # type: ignore[no-untyped-call, unused-ignore]
+    most = max(1, int(there.get("CPU", 1))) if jobs is None else jobs
     results: list[Result | None] = [None] * len(runs)
     waiting = list(enumerate(runs))[::-1]
     running: dict[Any, int] = {}
