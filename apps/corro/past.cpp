@@ -39,7 +39,7 @@ class progress_lines {
 history::venue_setup venue_of(const node::configuration& c) {
     history::venue_setup venue;
     venue.options = node::facility_options_of(c, io::default_platform());
-    venue.options.touch = base::page_touch::no;  // a query uses only few of a venue's pages
+    venue.options.touch = base::page_touch::small_pages;  // a query uses only few of a venue's pages
     venue.instruments = c.instruments;
     venue.who = journal::identity(c.venue_name, journal::fingerprint_of(c.instruments), c.partition_index);
     return venue;

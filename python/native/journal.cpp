@@ -140,7 +140,7 @@ struct journal::state {
     history::venue_setup venue() const {
         history::venue_setup made;
         made.options = node::facility_options_of(configuration, io::default_platform());
-        made.options.touch = base::page_touch::no;  // a query uses only few of a venue's pages
+        made.options.touch = base::page_touch::small_pages;  // a query uses only few of a venue's pages
         made.instruments = configuration.instruments;
         made.who = corro::journal::identity(configuration.venue_name,
                                             corro::journal::fingerprint_of(configuration.instruments),

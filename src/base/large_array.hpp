@@ -13,8 +13,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <type_traits>
 
 #include "base/assert.hpp"
@@ -31,19 +29,19 @@ class large_array {
     explicit large_array(std::size_t size, page_touch touch = page_touch::yes, array_use use = array_use::every_element)
         : size_(size) {
         const std::size_t wanted = size * sizeof(T);
-        const std::size_t large_unit = use == array_use::few_elements ? small_page_bytes : large_page_bytes;
+        const bool is_small = use == array_use::few_elements || touch == page_touch::small_pages;
+        const std::size_t large_unit = is_small ? small_page_bytes : large_page_bytes;
         const std::size_t unit =
             wanted >= large_page_bytes ? large_unit : std::max<std::size_t>(alignof(T), interference_bytes);
         const std::size_t bytes = (wanted + unit - 1) / unit * unit;
-        // calloc does not write the zeros of memory that comes from the system. It does not align to a large page,
-        // hence the extra unit.
-        auto* const memory = static_cast<std::byte*>(std::calloc(bytes + unit, 1));
+        // It is not aligned to a large page, hence the extra unit.
+        allocated_ = make_zeroed_memory(bytes + unit);
+        std::byte* const memory = allocated_.get();
         CORRO_ASSERT(memory != nullptr, "not enough memory for the configured capacities");
-        allocated_.reset(memory);
         elements_ = reinterpret_cast<T*>(memory + (unit - reinterpret_cast<std::uintptr_t>(memory) % unit) % unit);
         if (unit == large_page_bytes) advise_large_pages(elements_, bytes);
         if (unit == small_page_bytes) advise_small_pages(elements_, bytes);
-        if (touch == page_touch::no || use == array_use::few_elements) return;
+        if (touch != page_touch::yes || use == array_use::few_elements) return;
         this->touch(0, use == array_use::first_elements ? size / first_elements_divisor : size);
     }
     /// Touches the pages of `count` elements from `first` on, which are not used yet.
@@ -54,13 +52,9 @@ class large_array {
     [[nodiscard]] T* data() noexcept { return elements_; }
 
  private:
-    struct releaser {
-        void operator()(std::byte* memory) const noexcept { std::free(memory); }
-    };
-
     std::size_t size_;
     T* elements_;
-    std::unique_ptr<std::byte, releaser> allocated_;
+    zeroed_memory allocated_;
 };
 
 }  // namespace corro::base

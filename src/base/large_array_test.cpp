@@ -15,7 +15,7 @@ struct sample {
 };
 
 TEST(large_array, starts_with_zeros_whether_its_pages_are_touched_or_not) {
-    for (const page_touch touch : {page_touch::no, page_touch::yes}) {
+    for (const page_touch touch : {page_touch::no, page_touch::yes, page_touch::small_pages}) {
         for (const std::size_t size : {std::size_t{1}, std::size_t{1000}, (std::size_t{1} << 20) + 3}) {
             // The second array may get the memory that the first one wrote to and released.
             for (int turn = 0; turn < 2; ++turn) {
@@ -51,6 +51,16 @@ TEST(large_array, takes_memory_at_construction_only_when_it_is_asked_to) {
         const large_array<std::byte> untouched(size, page_touch::no);
         EXPECT_LT(resident_bytes(), before + size / 4);
     }
+    {
+        // Again and again: memory that was used and released is not cleared for the next array.
+        for (int turn = 0; turn < 3; ++turn) {
+            large_array<std::byte> used(size / 4, page_touch::no);
+            for (std::size_t i = 0; i < used.size(); i += small_page_bytes) used[i] = std::byte{1};
+        }
+        const large_array<std::byte> next(size / 4, page_touch::no);
+        EXPECT_LT(resident_bytes(), before + size / 8);
+        EXPECT_EQ(next[0], std::byte{0});
+    }
     const large_array<std::byte> touched(size);
     EXPECT_GE(resident_bytes(), before + size / 4 * 3);
 }
@@ -74,6 +84,12 @@ TEST(large_array, takes_memory_for_the_part_that_is_used) {
     EXPECT_LT(resident_bytes(), with_both + large_page_bytes);
     for (std::size_t i = 0; i < size; i += size / 16) EXPECT_EQ(few[i], std::byte{1});
     EXPECT_EQ(few[1], std::byte{0});
+
+    // As do those of an array for one question.
+    large_array<std::byte> briefly(size, page_touch::small_pages);
+    const std::size_t with_all = resident_bytes();
+    for (std::size_t i = 0; i < size; i += size / 16) briefly[i] = std::byte{1};
+    EXPECT_LT(resident_bytes(), with_all + large_page_bytes);
 }
 
 }  // namespace

@@ -12,7 +12,12 @@
 namespace corro::base {
 
 /// Whether the pages are written to at construction, so that no page fault happens later.
-enum class page_touch : bool { no, yes };
+enum class page_touch : std::uint8_t {
+    no,
+    yes,
+    small_pages,  ///< no; and pages are small, because few elements are used for a short time: the first use of a large
+                  ///< page clears 2 MiB
+};
 
 /// How much of an array with room for every order is used. Decides what `page_touch::yes` touches, and with which
 /// pages.

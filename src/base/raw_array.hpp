@@ -26,6 +26,16 @@ void advise_large_pages(void* memory, std::size_t bytes) noexcept;
 /// `memory` is aligned to 4,096 bytes. Does nothing where the system has no large pages.
 void advise_small_pages(void* memory, std::size_t bytes) noexcept;
 
+/// Memory of zeros: from the operating system itself where it is large, so that nothing is written before it is used.
+/// An allocator would clear memory that was freed and is allocated again.
+struct zeroed_memory_releaser {
+    void operator()(std::byte* memory) const noexcept;
+};
+using zeroed_memory = std::unique_ptr<std::byte, zeroed_memory_releaser>;
+
+/// Aligned to 16 bytes. Null where there is not enough memory.
+[[nodiscard]] zeroed_memory make_zeroed_memory(std::size_t bytes) noexcept;
+
 /// Releases what `make_raw_array` allocated; destroys no element.
 struct raw_array_deleter {
     std::align_val_t alignment{};

@@ -101,7 +101,7 @@ answer_log::answer_log(std::uint32_t sessions_count, const answer_log_options& o
       next_block_(blocks_count_, no_block),
       previous_block_(blocks_count_, no_block),
       events_(base::make_raw_array<domain::event>(std::size_t{blocks_count_} * answers_per_block)) {
-    if (options.touch == base::page_touch::no) return;
+    if (options.touch != base::page_touch::yes) return;
     base::touch_pages(events_.get(), std::size_t{blocks_count_} * answers_per_block * sizeof(domain::event));
 }
 

@@ -62,7 +62,8 @@ static_assert(sizeof(node) == 32, "two nodes in a cache line");
 class node_pool {
  public:
     node_pool(std::uint32_t accounts, std::uint32_t orders, base::page_touch touch = base::page_touch::yes)
-        : nodes_(std::size_t{even(accounts + orders)} + 2 * std::size_t{orders}, base::page_touch::no),
+        : nodes_(std::size_t{even(accounts + orders)} + 2 * std::size_t{orders},
+                 touch == base::page_touch::yes ? base::page_touch::no : touch),  // what is touched is chosen here
           levels_begin_(accounts),
           orders_begin_(even(accounts + orders)),
           orders_capacity_(orders) {

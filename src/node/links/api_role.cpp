@@ -22,7 +22,7 @@ std::vector<api::history_source> journals_of(const configuration& c, io::platfor
         api::history_source one;
         one.directory = own.journal_directory;
         one.venue.options = facility_options_of(own, on);
-        one.venue.options.touch = base::page_touch::no;  // a question uses only few of a venue's pages
+        one.venue.options.touch = base::page_touch::small_pages;  // a question uses only few of a venue's pages
         one.venue.instruments = own.instruments;
         one.venue.who =
             journal::identity(own.venue_name, journal::fingerprint_of(own.instruments), own.partition_index);
