@@ -461,7 +461,13 @@ def _act(native: _corro.Market, place: int, crowd: Crowd, generator: np.random.G
 
 
 def _column(name: str, given: npt.ArrayLike, rows: int | None, kind: type[np.generic]) -> npt.NDArray[Any]:
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        raise TypeError(f"{name} is masked; give an array without a mask, such as {name}.filled(0)")
     values = np.asarray(given)
+    if name == "cancel" and values.dtype.kind in "iu":
+        values = values != 0
+    if name == "agent" and values.dtype.kind == "b":
+        raise TypeError("agent has the type bool; give the numbers of the members, such as np.flatnonzero(mask)")
     if name == "side" and values.dtype.kind == "f":
         values = np.sign(np.nan_to_num(values)).astype(np.int8)
     if np.issubdtype(kind, np.integer) and values.dtype.kind not in "iub":
@@ -475,6 +481,10 @@ def _column(name: str, given: npt.ArrayLike, rows: int | None, kind: type[np.gen
     if values.ndim > 1 or (rows is None and values.ndim != 1) or (rows is not None and values.ndim == 1 and len(values) != rows):
         wanted = "one dimension" if rows is None else f"{rows} values, or one"
         raise ValueError(f"{name} has the shape {values.shape}; give {wanted}")
+    if values.dtype.kind in "iu" and not np.can_cast(values.dtype, kind) and values.size:
+        bounds = np.iinfo(np.dtype(kind).name)
+        if values.min() < bounds.min or values.max() > bounds.max:
+            raise ValueError(f"{name} has values from {values.min()} to {values.max()}; they must be from {bounds.min} to {bounds.max}")
     if rows is not None and values.ndim == 0:
         return np.full(rows, values, dtype=kind)
     return np.ascontiguousarray(values, dtype=kind)

@@ -33,11 +33,15 @@ def duration_ns(argument: str, value: Duration) -> int:
         if np.isnat(value):
             raise ValueError(f"{argument} is NaT; {advice}")
         try:
-            made = int(value.astype("timedelta64[ns]").astype(np.int64))
+            exact = value.astype("timedelta64[ns]")
+            # Finer units lose digits; too large a number becomes another one.
+            is_it = np.datetime_data(value.dtype)[0] in ("ps", "fs", "as") or bool(exact.astype(value.dtype) == value)
+            made = int(exact.astype(np.int64)) if is_it else _DURATION_MOST + 1
         except OverflowError:  # NumPy from 2.5 on
             made = _DURATION_MOST + 1
     elif isinstance(value, datetime.timedelta):
         made = ((value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds) * 1_000
+        made += getattr(value, "nanoseconds", 0)  # of pandas
     elif isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
         if not math.isfinite(value):
             raise ValueError(f"{argument}={value!r} is not a duration; {advice}")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import operator
 import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias
@@ -320,8 +321,11 @@ class Journal:
         place = _folder(folder)
         begin, finish = _range_of(start, end, None, None)
         levels = depth_argument(depth)
-        self._native.to_lobster(str(place), instrument_argument(instrument), levels, *begin, *finish)
-        return sorted(place.glob("*_message_*.csv")) + sorted(place.glob("*_orderbook_*.csv"))
+        # The folder may have files of other exports. And what an interruption leaves unfinished gets no final name.
+        with tempfile.TemporaryDirectory(prefix=".lobster-", dir=place) as unfinished:
+            self._native.to_lobster(unfinished, instrument_argument(instrument), levels, *begin, *finish)
+            made = sorted(Path(unfinished).glob("*_message_*.csv")) + sorted(Path(unfinished).glob("*_orderbook_*.csv"))
+            return [each.replace(place / each.name) for each in made]
 
     def to_parquet(
         self, folder: str | os.PathLike[str], instrument: str | None = None, *, every: SupportsIndex = 50_000

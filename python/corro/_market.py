@@ -167,6 +167,8 @@ class Market:
         seats: Iterable[str] | Mapping[str, str | None] = (),
         agents: AgentsLike | None = None,
     ) -> None:
+        if hasattr(self, "_native"):
+            raise RuntimeError("a market is made once: agents in it may be at work; make another Market")
         self._scenario = _scenario(scenario)
         self._seed = self._scenario.seed if seed is None else seed_argument("seed", seed)
         self._record = _record(record)
@@ -234,7 +236,7 @@ class Market:
         Computes all metrics of the run so far, which takes time in proportion to its trades: use `step` in a loop.
 
         Releases the GIL, except for agents in Python. Ctrl-C ends it; the next call goes on from there. An exception of an
-        agent in Python comes out of here, and ends the market.
+        agent in Python comes out of here, and ends the market. So does Ctrl-C while such an agent runs.
 
         Parameters
         ----------
@@ -298,7 +300,7 @@ class Market:
             What happens to the new market alone: the keys of an ``[[event]]`` of docs/spec/scenarios.md, such as
             ``{"kind": "phase", "phase": "halted"}``.
         at
-            When, since the start; at once if left out.
+            When, since the start; the event's own ``at`` if left out, and at once without one.
         record
             As for this market if left out.
 
@@ -314,18 +316,28 @@ class Market:
         >>> halted = market.fork({"kind": "phase", "phase": "halted"})
         >>> market.run().metrics["trades"], halted.run().metrics["trades"]
         """
+        for each in self._seats.values():
+            under_way = np.isin(each.orders["state"], ("sent", "cancelling"))
+            if under_way.any():
+                raise RuntimeError(f'seat "{each.name}" has requests under way, which a fork does not repeat; let the market run first')
         totals = self._native.totals()
         source: ScenarioLike = self._scenario
         if event is not None:
             if not isinstance(event, Mapping):
                 raise TypeError(f'event={event!r}: give a dictionary, such as {{"kind": "phase", "phase": "halted"}}')
+            if "at" in event:
+                if at is not None:
+                    raise ValueError(f"at={at!r}: the event has a time of its own, {event['at']!r}; give one of them")
+                at = event["at"]
             when = totals.now_ns + 1 if at is None else duration_ns("at", at)
             if when <= totals.now_ns:
                 raise ValueError(f"at={at!r} is past: the market is at {totals.now_ns / 1e9:g} s; leave it out for now")
             variant = self._scenario.to_dict()
             at_text = f"{when // 10**9}.{when % 10**9:09d}s"
             variant.setdefault("event", []).append({**event, "at": at_text})
-            source = Scenario(to_toml(variant), f"the fork of {self._scenario.file}")
+            # In the same folder, where the files are that it names.
+            place, name = os.path.split(self._scenario.file)
+            source = Scenario(to_toml(variant), os.path.join(place, f"the fork of {name}"))
         elif at is not None:
             raise ValueError("at: give an event with it")
         made = Market(

@@ -49,7 +49,8 @@ def nanoseconds(argument: str, value: Time) -> int:
                 f"{argument}={value!r} has no time zone; add one, such as .replace(tzinfo=datetime.timezone.utc)"
             )
         since = value - _EPOCH
-        return ((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds) * 1_000
+        made = ((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds) * 1_000
+        return made + getattr(since, "nanoseconds", 0)  # of pandas
     if isinstance(value, (bool, float)):
         raise TypeError(f"{argument}={value!r}: give nanoseconds since the epoch as an int, or a text or datetime64")
     try:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import os
 import pickle
@@ -85,7 +86,8 @@ def sweep(
         Called after each run with how many are done, and how many there are.
     folder
         Keeps each result there as soon as it is known, so that the same call continues after an interruption, and more seeds
-        cost only themselves. A folder belongs to one scenario, one `until` and one version.
+        cost only themselves. A folder belongs to one scenario with the content of the files that it names, one `until` and one
+        version.
     runner
         ``"processes"`` of this machine; or ``"ray"``: each run is a task of Ray (``pip install corro[ray]``), on the cluster
         to which ``ray.init`` has connected, else on this machine. The package is needed on all nodes.
@@ -165,22 +167,34 @@ class _Kept:
             "scenario": what.text,
             "until_ns": None if until is None else duration_ns("until", until),
             "version": _corro.version,
+            "files": _digests(what),
         }
         manifest, lines = folder / "sweep.json", folder / "results.jsonl"
         if manifest.exists():
-            before = json.loads(manifest.read_text(encoding="utf-8"))
-            other = [key for key, value in described.items() if before.get(key) != value]
+            try:
+                before = json.loads(manifest.read_text(encoding="utf-8"))
+            except ValueError:
+                raise ValueError(f"{manifest}: is damaged; remove the folder, or give another one") from None
+            other = [key for key, value in described.items() if before.get(key, {} if key == "files" else None) != value]
             if other:
-                raise ValueError(f"{folder}: holds a sweep of another {' and '.join(other)}; give another folder")
+                raise ValueError(f"{folder}: holds a sweep of another {' and of other '.join(other)}; give another folder")
+        elif lines.exists() and lines.stat().st_size != 0:
+            raise ValueError(f"{folder}: has results, but no sweep.json that describes them; give another folder")
         else:
-            manifest.write_text(json.dumps(described), encoding="utf-8")
+            # A full disk leaves no half of it.
+            unfinished = folder / "sweep.json.new"
+            unfinished.write_text(json.dumps(described), encoding="utf-8")
+            unfinished.replace(manifest)
         whole = 0
         if lines.exists():
-            for line in lines.read_bytes().splitlines(keepends=True):
+            for number, line in enumerate(lines.read_bytes().splitlines(keepends=True), start=1):
                 if not line.endswith(b"\n"):
                     break  # an interruption cut it
-                fields = json.loads(line)
-                result = Result(**{**fields, "time": np.timedelta64(fields["time"], "ns")})
+                try:
+                    fields = json.loads(line)
+                    result = Result(**{**fields, "time": np.timedelta64(fields["time"], "ns")})
+                except (ValueError, TypeError, KeyError):
+                    raise ValueError(f"{lines}:{number}: is damaged; remove the line, and its seed runs again") from None
                 self.known[result.seed] = result
                 whole += len(line)
             os.truncate(lines, whole)
@@ -197,6 +211,29 @@ class _Kept:
         self._file.write(json.dumps(fields) + "\n")
         self._file.flush()
         self.known[result.seed] = result
+
+
+def _digests(what: Scenario) -> dict[str, str]:
+    """The content of each file that a scenario names: a text in it that is the path of a file."""
+    places = [Path(what.file).parent, Path()]
+    if "CORRO_DATA_DIR" in os.environ:
+        places.append(Path(os.environ["CORRO_DATA_DIR"]))
+    found = {}
+
+    def look(value: Any) -> None:
+        if isinstance(value, dict):
+            value = list(value.values())
+        if isinstance(value, list):
+            for each in value:
+                look(each)
+        elif isinstance(value, str):
+            file = next((place / value for place in places if os.path.isfile(place / value)), None)
+            if file is not None:
+                with file.open("rb") as content:
+                    found[value] = hashlib.file_digest(content, "sha256").hexdigest()
+
+    look(what.to_dict())
+    return found
 
 
 _Runs = Callable[

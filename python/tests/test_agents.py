@@ -162,6 +162,29 @@ def test_the_price_of_a_crowd_is_the_nearest_that_the_instrument_accepts():
     assert mine["price"].tolist() == [2400.0]
 
 
+@pytest.mark.parametrize(("given", "kind", "message"), [
+    ({"agent": np.arange(5) >= 3}, TypeError, "np.flatnonzero"),
+    ({"agent": np.array([2**32 + 1])}, ValueError, "agent has values from 4294967297"),
+    ({"side": np.ma.masked_array(np.ones(5, int), mask=[1, 0, 0, 0, 0])}, TypeError, "side is masked"),
+    ({"quantity": np.full(5, 2**63, np.uint64)}, ValueError, "quantity has values from"),
+])  # fmt: skip
+def test_rows_of_a_crowd_that_mean_something_else_are_refused(given, kind, message):
+    def act(batch):
+        return corro.Actions(**{"side": 1, "price": 2400.0, **given})
+
+    with pytest.raises(kind, match=message):
+        run({"crowd": corro.Crowd(act, 5, "1s")}, until="1500ms")
+
+
+def test_any_number_but_zero_cancels():
+    def act(batch):
+        return corro.Actions(side=1, price=2400.0, cancel=np.full(len(batch), 256))
+
+    market = run({"crowd": corro.Crowd(act, 2, "1s")}, until="2500ms", record=("orders",))
+    orders = market.orders.to_numpy()
+    assert (orders[orders["account"] >= market.scenario.agents + 2]["event"] == "cancelled").sum() == 2
+
+
 class Mistake(Exception):
     pass
 

@@ -86,6 +86,16 @@ def test_a_range_of_times_has_its_ends(generated):
     assert day.trades(start=at)["time"][0] >= np.datetime64(at.replace(tzinfo=None))
 
 
+def test_times_of_pandas_keep_their_nanoseconds(generated):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    trades = corro.journal(generated, config=DEMO).trades()
+    day = corro.journal(generated, config=DEMO)
+    at = next(each for each in trades["time"] if int(each.astype(int)) % 1000)
+    for stamp in (pandas.Timestamp(at, tz="UTC"), pandas.Timestamp(at, tz="UTC").tz_convert("Asia/Tokyo")):
+        assert np.array_equal(day.trades(start=stamp, end=stamp)["time"], trades["time"][trades["time"] == at])
+        assert day.book_at(stamp, "CLF7").sequence == day.book_at(at, "CLF7").sequence
+
+
 def test_a_book_is_what_the_program_prints(corro_program, generated):
     day = corro.journal(generated, config=DEMO)
     printed = call(corro_program, "book", "--config", DEMO, "--journal", generated, "--at", 12_345, "--instrument", "CLF7",
@@ -243,6 +253,9 @@ def test_lobster_files_are_what_the_program_writes_and_the_readers_read(corro_pr
     assert [each.name for each in files] == sorted(each.name for each in (tmp_path / "program").iterdir())
     for each in files:
         assert each.read_bytes() == (tmp_path / "program" / each.name).read_bytes()
+    assert day.to_lobster(tmp_path / "package", "CLF7", depth=7)[0].name not in [each.name for each in files]
+    assert day.to_lobster(tmp_path / "package", "CLF7", depth=5) == files, "and no file of another export"
+    assert not [each for each in (tmp_path / "package").iterdir() if each.name.startswith(".")]
     messages, books = corro.lobster(files[0]), corro.lobster_book(files[1])
     assert len(messages) == len(books) > 1000
     with pytest.raises(ValueError, match='no instrument "NONE"'):

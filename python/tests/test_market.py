@@ -7,6 +7,7 @@ import datetime
 import json
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -323,6 +324,74 @@ def test_a_fork_that_cannot_be_is_refused():
                                    ({"event": {"kind": "flood"}}, corro.ConfigurationError, "the fork of scenario from a dictionary.*flood")):
         with pytest.raises(kind, match=message):
             market.fork(**options)
+
+
+def test_a_fork_finds_the_files_of_its_scenario(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    for name in ("announcement.toml", "announcement.csv"):
+        shutil.copy(SCENARIOS / name, tmp_path)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    market = corro.Market("../announcement.toml", seed=1)
+    market.run("5s")
+    fork = market.fork({"kind": "phase", "phase": "halted"})
+    assert fork.run("10s").trades < market.run("10s").trades
+
+
+def test_a_fork_takes_the_time_of_its_event():
+    market = corro.Market(small(), seed=2)
+    market.run("6s")
+    event = {"kind": "phase", "phase": "halted"}
+    assert market.fork({**event, "at": "12s"}).run("15s") == market.fork(event, at="12s").run("15s")
+    with pytest.raises(ValueError, match="the event has a time of its own, '12s'; give one of them"):
+        market.fork({**event, "at": "12s"}, at="13s")
+    with pytest.raises(ValueError, match="at='1s' is past"):
+        market.fork({**event, "at": "1s"})
+
+
+def test_a_fork_is_refused_while_requests_of_seats_are_under_way():
+    market = corro.Market(small(), seats=["me"])
+    market.run("2s")
+    market.seat("me").buy(1, 1000)
+    with pytest.raises(RuntimeError, match='seat "me" has requests under way'):
+        market.fork()
+
+
+def test_a_market_is_made_once():
+    market = corro.Market(small(), seed=2)
+    with pytest.raises(RuntimeError, match="make another Market"):
+        market.__init__(small())
+
+
+def test_a_sweep_in_a_folder_knows_the_files_of_its_scenario(tmp_path):
+    for name in ("announcement.toml", "announcement.csv"):
+        shutil.copy(SCENARIOS / name, tmp_path)
+    first = corro.sweep(tmp_path / "announcement.toml", [1], until="2s", jobs=1, folder=tmp_path / "kept")
+    assert corro.sweep(tmp_path / "announcement.toml", [1], until="2s", jobs=1, folder=tmp_path / "kept") == first
+    with (tmp_path / "announcement.csv").open("a") as file:
+        file.write("3599,2600\n")
+    with pytest.raises(ValueError, match="holds a sweep of another files; give another folder"):
+        corro.sweep(tmp_path / "announcement.toml", [1], until="2s", jobs=1, folder=tmp_path / "kept")
+
+
+def test_a_damaged_sweep_is_named(tmp_path):
+    kept = tmp_path / "kept"
+    corro.sweep(small(), [1, 2], until="1s", jobs=1, folder=kept)
+    lines = (kept / "results.jsonl").read_text().splitlines()
+    (kept / "results.jsonl").write_text(f"{lines[0][:40]}\n{lines[1]}\n")
+    with pytest.raises(ValueError, match=r"results.jsonl:1: is damaged; remove the line"):
+        corro.sweep(small(), [1, 2], until="1s", jobs=1, folder=kept)
+    manifest = (kept / "sweep.json").read_text()
+    (kept / "sweep.json").write_text("")
+    with pytest.raises(ValueError, match="sweep.json: is damaged; remove the folder"):
+        corro.sweep(small(), [1], until="1s", jobs=1, folder=kept)
+    (kept / "sweep.json").unlink()
+    with pytest.raises(ValueError, match="has results, but no sweep.json"):
+        corro.sweep(small(), [1], until="1s", jobs=1, folder=kept)
+    before = json.loads(manifest)
+    del before["files"]  # as an earlier version wrote it
+    (kept / "sweep.json").write_text(json.dumps(before))
+    (kept / "results.jsonl").write_text(f"{lines[0]}\n")
+    assert len(corro.sweep(small(), [1, 2], until="1s", jobs=1, folder=kept)) == 2
 
 
 def test_a_sweep_in_a_folder_continues_where_it_was_interrupted(tmp_path):
