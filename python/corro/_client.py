@@ -33,6 +33,8 @@ _Choice = TypeVar("_Choice", bound=enum.IntEnum)
 _BLOCK_MOST = 512 - wire.HEADER.size
 _PROOF_OFFSET = 48
 _KEPT_REQUESTS = 65_536
+_QUANTITY_MOST = 2**63 - 1
+_CLIENT_ORDER_MOST = 2**64 - 1
 _CONNECT_TIMEOUT = 10.0
 _BACK_OFF = (0.05, 1.0)
 _FINAL = frozenset({wire.LogoutReason.TAKEN_OVER, wire.LogoutReason.AUTHENTICATION_FAILED,
@@ -82,6 +84,14 @@ class Fill:
 
 
 @dataclass(eq=False)
+class _Amend:
+    """What an amend under way asks for."""
+
+    quantity: int
+    limit: int | None
+
+
+@dataclass(eq=False)
 class Order:
     """An order of this client, as far as its messages have told."""
 
@@ -99,7 +109,11 @@ class Order:
     reason: str = ""
     """Why it was rejected, or cancelled without a request."""
     fills: list[Fill] = field(default_factory=list)
-    _over: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    _amends: list[_Amend] = field(default_factory=list, repr=False)
+    """Under way, in the order in which they were sent."""
+    _ended: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    """It is over, or nothing more will be heard of it."""
+    _failure: SessionError | None = field(default=None, repr=False)
 
     @property
     def filled(self) -> int:
@@ -115,11 +129,19 @@ class Order:
     @property
     def is_over(self) -> bool:
         """Whether nothing can happen to it any more."""
-        return self._over.is_set()
+        return self.status in ("filled", "cancelled", "rejected")
 
     async def over(self) -> Order:
-        """Waits until the order is filled, cancelled or rejected."""
-        await self._over.wait()
+        """Waits until the order is filled, cancelled or rejected.
+
+        Raises
+        ------
+        SessionError
+            The client's session ended before; what became of the order is not known.
+        """
+        await self._ended.wait()
+        if self._failure is not None and not self.is_over:
+            raise SessionError(f"{self._failure}; {self.describe()} was {self.status}")
         return self
 
     def describe(self) -> str:
@@ -135,6 +157,13 @@ class _Pending:
     answered: asyncio.Future[list[Private]]
     answers: list[Private] = field(default_factory=list)
     client_order: int = 0
+    about: Order | None = None
+    amend: _Amend | None = None
+
+    def leave(self) -> None:
+        """It is answered, or will not be."""
+        if self.about is not None and self.amend is not None:
+            self.about._amends.remove(self.amend)
 
 
 class Client:
@@ -349,6 +378,8 @@ class Client:
 
         Raises
         ------
+        ValueError
+            An argument is out of its range, or an order of this client with this `client_order` is not over.
         Rejected
             The venue rejects the order.
         """
@@ -363,9 +394,11 @@ class Client:
             flags |= wire.OrderFlags.POST_ONLY
         if stays:
             flags |= wire.OrderFlags.STAYS
-        number = self._new_client_order() if client_order is None else _positive("client_order", client_order)
+        number = self._new_client_order() if client_order is None else _positive("client_order", client_order, _CLIENT_ORDER_MOST)
+        if number in self._orders:
+            raise ValueError(f"client_order={number}: {self._orders[number].describe()} has this number and is not over; give another one")
         order = Order(
-            instrument, side, _positive("quantity", quantity), None if price is None else nano("price", price) / 1e9, number
+            instrument, side, _positive("quantity", quantity, _QUANTITY_MOST), None if price is None else nano("price", price) / 1e9, number
         )
         message = wire.EnterOrder(
             client_order=number,
@@ -377,11 +410,10 @@ class Client:
             time_in_force=tif,
             order_flags=flags,
             trigger_price=None if trigger_price is None else nano("trigger_price", trigger_price),
-            display_quantity=operator.index(display_quantity),
-            minimum_quantity=operator.index(minimum_quantity),
+            display_quantity=_or_none("display_quantity", display_quantity),
+            minimum_quantity=_or_none("minimum_quantity", minimum_quantity),
         )
-        self._orders[number] = order
-        await self._answer(message, number, order)
+        await self._answer(message, order, is_new=True)
         return order
 
     async def amend(
@@ -396,8 +428,10 @@ class Client:
         """
         if price is None and quantity is None:
             raise ValueError("amend: give a price, a quantity, or both")
-        limit = nano("price", price) if price is not None else None if order.price is None else nano("price", order.price)
-        total = order.quantity if quantity is None else _positive("quantity", quantity)
+        # What an amend under way asks for is what this one leaves as it is.
+        latest = order._amends[-1] if order._amends else _Amend(order.quantity, None if order.price is None else nano("price", order.price))
+        limit = nano("price", price) if price is not None else latest.limit
+        total = latest.quantity if quantity is None else _positive("quantity", quantity, _QUANTITY_MOST)
         message = wire.AmendOrder(
             client_order=order.client_order,
             order=order.id,
@@ -405,8 +439,7 @@ class Client:
             quantity=total,
             instrument=self._instrument(order.instrument).instrument,
         )
-        await self._answer(message, 0, order)
-        order.quantity = total
+        await self._answer(message, order, amend=_Amend(total, limit))
         return order
 
     async def cancel(self, order: Order) -> Order:
@@ -422,7 +455,7 @@ class Client:
             order=order.id,
             instrument=self._instrument(order.instrument).instrument,
         )
-        await self._answer(message, 0, order)
+        await self._answer(message, order)
         return order
 
     async def cancel_all(self, instrument: str | None = None, *, side: str = "both", session_only: bool = False) -> int:
@@ -541,27 +574,33 @@ class Client:
         self._next_client_order += 1
         return self._next_client_order
 
-    async def _answer(self, message: wire.Message, client_order: int = 0, about: Order | None = None) -> list[Private]:
-        """Sends a request and waits for all of its answer."""
+    async def _answer(
+        self, message: wire.Message, about: Order | None = None, *, is_new: bool = False, amend: _Amend | None = None
+    ) -> list[Private]:
+        """Sends a request and waits for all of its answer. What cannot be encoded leaves nothing behind."""
         if self._failure is not None:
             raise self._failure
         number = self._next_request
         frame = message.frame(number)
         self._next_request += 1
         self._sent.append((number, frame))
-        pending = _Pending(asyncio.get_running_loop().create_future(), client_order=client_order)
+        pending = _Pending(
+            asyncio.get_running_loop().create_future(),
+            client_order=about.client_order if about is not None and is_new else 0,
+            about=about,
+            amend=amend,
+        )
         self._pending[number] = pending
+        if about is not None and is_new:
+            self._orders[about.client_order] = about
+        if about is not None and amend is not None:
+            about._amends.append(amend)
         if self._writer is not None:
             self._writer.write(frame)
             self._last_sent = time.monotonic()
             with contextlib.suppress(ConnectionError):
                 await self._writer.drain()
-        try:
-            answers = await pending.answered
-        except Refused:
-            if about is not None and client_order:
-                self._settle(about, "rejected", "refused")
-            raise
+        answers = await pending.answered
         if isinstance(answers[-1], wire.OrderRejected):
             raise Rejected(answers[-1].reason, about)
         return answers
@@ -725,9 +764,13 @@ class Client:
         self._fail_pending(self._failure)
         for each in self._listeners:
             each.put_nowait(None)
+        for order in self._orders.values():
+            order._failure = self._failure
+            order._ended.set()
 
     def _fail_pending(self, failure: Exception) -> None:
         for pending in self._pending.values():
+            pending.leave()
             if not pending.answered.done():
                 pending.answered.set_exception(failure)
                 pending.answered.exception()  # marks it as seen: perhaps no task waits for it
@@ -738,7 +781,12 @@ class Client:
     def _take_reject(self, message: wire.Reject) -> None:
         self._refused.add(message.refused_sequence)
         pending = self._pending.pop(message.refused_sequence, None)
-        if pending is not None and not pending.answered.done():
+        if pending is None:
+            return
+        pending.leave()
+        if pending.about is not None and pending.client_order:
+            self._settle(pending.about, "rejected", "refused")
+        if not pending.answered.done():
             pending.answered.set_exception(Refused(message))
 
     def _take(self, message: Private) -> None:
@@ -751,6 +799,7 @@ class Client:
             pending.answers.append(message)
             if message.flags & wire.EventFlags.LAST_OF_REQUEST:
                 del self._pending[number]
+                pending.leave()
                 if not pending.answered.done():
                     pending.answered.set_result(pending.answers)
         if self._missed is not None:
@@ -767,6 +816,8 @@ class Client:
             order.id = message.order
             order.open = message.quantity
             order.status = "open"
+            if isinstance(message, wire.OrderAmended):
+                order.quantity = message.quantity + order.filled
             if message.price is not None:
                 order.price = message.price / 1e9
         elif isinstance(message, wire.OrderExecuted):
@@ -787,8 +838,9 @@ class Client:
         order.open = 0
         order.status = status
         order.reason = reason
-        order._over.set()
-        self._orders.pop(order.client_order, None)
+        order._ended.set()
+        if self._orders.get(order.client_order) is order:
+            del self._orders[order.client_order]
 
 
 def _reason(reason: wire.RejectReason) -> str:
@@ -799,14 +851,21 @@ def _usual_time(kind: wire.OrderType) -> str:
     return "ioc" if kind in (wire.OrderType.MARKET, wire.OrderType.MARKET_TO_LIMIT) else "day"
 
 
-def _positive(argument: str, value: SupportsIndex) -> int:
+def _positive(argument: str, value: SupportsIndex, most: int = 2**32 - 1) -> int:
     try:
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{argument}={value!r}: give an int") from None
     if isinstance(value, bool) or number < 1:
         raise ValueError(f"{argument}={value!r}: give a number above 0")
+    if number > most:
+        raise ValueError(f"{argument}={value!r}: give a number up to {most:,}")
     return number
+
+
+def _or_none(argument: str, value: SupportsIndex) -> int:
+    """A quantity, or 0 for none."""
+    return 0 if operator.index(value) == 0 else _positive(argument, value, _QUANTITY_MOST)
 
 
 def _choice(argument: str, value: str, of: type[_Choice]) -> _Choice:

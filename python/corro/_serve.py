@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 import tomllib
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,6 +100,9 @@ class Venue:
         self._program = program
         self._configuration = configuration
         self._folder = folder
+        # A venue that is forgotten ends with its object, or with Python. Only in the process that started it.
+        self._left = weakref.finalize(self, _remove, os.getpid(), folder, running := _Running())
+        self._running = running
         self._timeout = timeout
         self._process: subprocess.Popen[str] | None = None
         self._reader: threading.Thread | None = None
@@ -113,7 +117,9 @@ class Venue:
 
     @property
     def folder(self) -> Path:
-        """The folder with its configuration and journal; removed when the venue stops."""
+        """The folder with its configuration and journal. It stays after `stop`, for `start`; the end of ``with``, and the end
+        of this object, remove it.
+        """
         return self._folder
 
     @property
@@ -176,16 +182,21 @@ class Venue:
             text=True,
             start_new_session=True,
         )
-        self._reader = threading.Thread(target=self._read, args=(self._process,), daemon=True)
+        self._running.process = self._process
+        lines, addresses, ready = self._lines, self._addresses, self._ready
+        self._reader = threading.Thread(target=_read, args=(self._process, lines, addresses, ready), daemon=True)
         self._reader.start()
         end = time.monotonic() + self._timeout
-        while not self._ready.wait(0.02):
-            if self._process.poll() is not None:
-                self._reader.join()
-                raise RuntimeError(f"the venue did not start:\n{self.log}")
-            if time.monotonic() > end:
-                self.kill()
-                raise TimeoutError(f"the venue did not start within {self._timeout:g} s:\n{self.log}")
+        try:
+            while not self._ready.wait(0.02):
+                if self._process.poll() is not None:
+                    self._reader.join()
+                    raise RuntimeError(f"the venue did not start:\n{self.log}")
+                if time.monotonic() > end:
+                    raise TimeoutError(f"the venue did not start within {self._timeout:g} s:\n{self.log}")
+        except BaseException:  # Ctrl-C too
+            self.kill()
+            raise
 
     def kill(self) -> None:
         """Kills the process at once, as a crash would."""
@@ -212,22 +223,11 @@ class Venue:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._left()
 
     def __repr__(self) -> str:
         where = "stopped" if not self.is_running else ", ".join(f"{n} {h}:{p}" for n, (h, p) in self._addresses.items())
         return f"Venue({self._configuration.get('venue', {}).get('name', '')!r}, {where})"
-
-    def _read(self, process: subprocess.Popen[str]) -> None:
-        assert process.stdout is not None
-        for line in process.stdout:
-            self._lines.append(line)
-            listed = _LISTED.match(line.rstrip())
-            if listed:
-                name, host, port = (each for each in listed.groups() if each is not None)
-                self._addresses[name] = (host, int(port))
-            if _READY in line:
-                self._ready.set()
 
     def _end(self) -> None:
         assert self._process is not None and self._reader is not None
@@ -251,6 +251,35 @@ class Venue:
                 self._configuration[table][key] = f"{host}:{port}"
 
 
+class _Running:
+    """The process of a venue, if there is one."""
+
+    process: subprocess.Popen[str] | None = None
+
+
+def _remove(owner: int, folder: Path, running: _Running) -> None:
+    """Ends what a venue has left. A process that was forked from the owner has none of it."""
+    if os.getpid() != owner:
+        return
+    if running.process is not None and running.process.poll() is None:
+        running.process.kill()
+        running.process.wait()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _read(process: subprocess.Popen[str], lines: list[str], addresses: dict[str, Address], ready: threading.Event) -> None:
+    """Reads what a venue prints, without holding its object."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        lines.append(line)
+        listed = _LISTED.match(line.rstrip())
+        if listed:
+            name, host, port = (each for each in listed.groups() if each is not None)
+            addresses[name] = (host, int(port))
+        if _READY in line:
+            ready.set()
+
+
 def serve(
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     *,
@@ -266,8 +295,8 @@ def serve(
         A configuration file, or its content as a dictionary; `default_configuration` if left out. Each port that it
         names is replaced by a free one of 127.0.0.1.
     journal
-        Whether it keeps a journal, in a folder that is removed when it stops. So it survives `Venue.kill`. A journal
-        that the configuration names is never used.
+        Whether it keeps a journal, in `Venue.folder`. So it survives `Venue.kill`. A journal that the configuration names is
+        never used.
     program
         The program; ``$CORRO_PROGRAM``, the package's own, or ``corro`` on the path if left out.
     timeout

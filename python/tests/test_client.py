@@ -7,6 +7,9 @@ import asyncio
 import contextlib
 import dataclasses
 import math
+import os
+import subprocess
+import sys
 from decimal import Decimal
 
 import numpy as np
@@ -106,6 +109,127 @@ class _Unknown(wire.CancelOrders):
         block = bytearray(super().block())
         block[4] = 77
         return bytes(block)
+
+
+def test_amends_under_way_are_the_base_of_later_ones(corro_venue):
+    async def work():
+        async with await corro.Client.connect(corro_venue, "alice") as alice:
+            order = await alice.buy("ESZ6", 1, 5000)
+            forgotten = asyncio.create_task(alice.amend(order, quantity=7))
+            await asyncio.sleep(0)
+            forgotten.cancel()
+            await alice.amend(order, price=4999)
+            assert (await alice.open_orders())[0].quantity == order.quantity == 7
+            await asyncio.gather(alice.amend(order, quantity=9), alice.amend(order, price=4998))
+            status = (await alice.open_orders())[0]
+            assert (status.quantity, status.price) == (9, 4998 * 10**9) and (order.quantity, order.price) == (9, 4998)
+            refused = await asyncio.gather(alice.amend(order, price=5.1), alice.amend(order, quantity=3), return_exceptions=True)
+            assert [type(each) for each in refused] == [corro.Rejected, corro.Rejected], "the second one has the price of the first"
+            await alice.amend(order, quantity=4)
+            assert (order.quantity, order.price, order._amends) == (4, 4998, [])
+
+    run(work())
+
+
+def test_a_number_is_for_one_open_order(corro_venue):
+    async def work():
+        async with await corro.Client.connect(corro_venue, "alice") as alice, await corro.Client.connect(corro_venue, "bob") as bob:
+            order = await alice.buy("ESZ6", 1, 5000, client_order=7)
+            with pytest.raises(ValueError, match="client_order=7: buy 1 ESZ6 at 5000 has this number and is not over; give another one"):
+                await alice.buy("ESZ6", 1, 4999, client_order=7)
+            await bob.sell("ESZ6", 1, 5000)
+            assert (await order.over()).filled == 1
+            assert (await alice.buy("ESZ6", 1, 4999, client_order=7)).status == "open"
+
+    run(work())
+
+
+def test_waiting_for_an_order_ends_with_the_session(corro_venue):
+    async def work():
+        carol = await corro.Client.connect(corro_venue, "carol")
+        order = await carol.buy("ESZ6", 1, 5000)
+        waiting = asyncio.create_task(order.over())
+        await asyncio.sleep(0)
+        await carol.close()
+        if not order.is_over:
+            with pytest.raises(corro.SessionError, match="the session is closed; buy 1 ESZ6 at 5000 was open"):
+                await waiting
+        alice = await corro.Client.connect(corro_venue, "alice")
+        order = await alice.buy("ESZ6", 1, 5000)
+        waiting = asyncio.create_task(order.over())
+        await asyncio.sleep(0)
+        corro_venue.kill()
+        with pytest.raises(corro.SessionError, match="is lost.*; buy 1 ESZ6 at 5000 was open"):
+            await waiting
+        assert not order.is_over
+        await alice.close()
+
+    run(work())
+
+
+def test_what_cannot_be_sent_leaves_nothing(corro_venue):
+    async def work():
+        async with await corro.Client.connect(corro_venue, "alice") as alice:
+            for terms, argument in (({"quantity": 2**63}, "quantity"), ({"quantity": 1, "minimum_quantity": 2**64}, "minimum_quantity"),
+                                    ({"quantity": 1, "display_quantity": -1}, "display_quantity"),
+                                    ({"quantity": 1, "client_order": 2**64}, "client_order")):
+                with pytest.raises(ValueError, match=f"^{argument}="):
+                    await alice.buy("ESZ6", price=5000, **terms)
+            assert alice.orders == [] and await alice.open_orders() == []
+            assert (await alice.buy("ESZ6", 1, 5000)).status == "open"
+
+    run(work())
+
+
+def is_running(process_id):
+    try:
+        with open(f"/proc/{process_id}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(") ", 1)[1][0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_venue_that_is_forgotten_or_interrupted_ends(tmp_path, corro_program):
+    script = """
+import os, signal, sys, threading
+import corro
+if sys.argv[1] == "interrupted":
+    import corro._serve
+    make = corro._serve.subprocess.Popen
+    def started(*given, **more):
+        process = make(*given, **more)
+        print(process.pid, more and given[0][-1], flush=True)
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return process
+    corro._serve.subprocess.Popen = started
+    try:
+        corro.serve()
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+    sys.stdin.read()
+else:
+    venue = corro.serve(journal=True)
+    print(venue._process.pid, venue.config, flush=True)
+    if sys.argv[1] == "deleted":
+        del venue
+        print("deleted", flush=True)
+        sys.stdin.read()
+    if sys.argv[1] == "forked" and os.fork() == 0:
+        sys.exit(0)
+    if sys.argv[1] == "forked":
+        os.wait()
+        print(venue.is_running, flush=True)
+"""
+    for how, then in (("ended", ""), ("deleted", "deleted"), ("interrupted", "interrupted"), ("forked", "True")):
+        with subprocess.Popen([sys.executable, "-c", script, how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                              env={**os.environ, "CORRO_PROGRAM": corro_program}) as python:
+            process, config = python.stdout.readline().split()
+            if then:
+                assert python.stdout.readline().strip() == then, how
+            if how == "deleted" or how == "interrupted":
+                assert not is_running(process), how
+            python.communicate()
+        assert not is_running(process) and not os.path.exists(os.path.dirname(config)), how
 
 
 def test_pages_of_open_orders_have_all(corro_venue):
