@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +19,11 @@ from corro._seat import Seat
 
 MAKER_SIZE = 6
 """Numbers of an observation."""
+
+ACTION_SHAPE = (2,)
+"""Of an action: two numbers."""
+
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))  # what the native part takes
 
 
 def rules_of(scenario: Scenario, instrument: str | None) -> Instrument:
@@ -51,9 +58,37 @@ class MakerRules:
         return (self.instrument.name, self.lots, self.distance_ticks, self.position_lots, float(self.risk_aversion))
 
 
-def numbers(action: Any) -> npt.NDArray[Any]:
-    """An action as an array of numbers."""
-    return action if isinstance(action, np.ndarray) else np.asarray(action, dtype=np.float64)
+def numbers(action: Any, shape: tuple[int, ...], argument: str = "action") -> npt.NDArray[Any]:
+    """An action as an array of finite numbers.
+
+    Parameters
+    ----------
+    action
+        An array, or lists.
+    shape
+        That it must have.
+    argument
+        Its name, for messages.
+    """
+    try:
+        given = np.asarray(action)
+    except (TypeError, ValueError):  # lists of several lengths
+        given = np.empty(0, object)
+    if given.dtype.kind in "fiub" and given.shape == shape:
+        # NumPy's call takes longer than a step's few numbers need.
+        if all(map(math.isfinite, given.tolist())) if given.ndim == 1 else np.isfinite(given).all():
+            return given if given.dtype in _FLOATS else given.astype(np.float64)
+    raise ValueError(
+        f"{argument}={action!r:.100}: give finite numbers from -1 to 1, as an array of the shape {shape} and the type float32 or float64"
+    )
+
+
+def int_seed(seed: Any) -> int:
+    """A seed as Gymnasium takes it: an int, not one of NumPy's."""
+    try:
+        return operator.index(seed)
+    except TypeError:
+        raise TypeError(f"seed={seed!r}: a seed is an int") from None
 
 
 class Maker:
@@ -62,9 +97,15 @@ class Maker:
     def __init__(self, seat: Seat, rules: MakerRules) -> None:
         self._native = _corro.Makers(seat._native, seat._index, [rules.native], 1)
 
-    def act(self, action: Any) -> None:
-        """Replaces the quotes."""
-        self._native.act(numbers(action))
+    def act(self, action: npt.NDArray[Any]) -> None:
+        """Replaces the quotes.
+
+        Parameters
+        ----------
+        action
+            Two numbers, as `numbers` returns them.
+        """
+        self._native.act(action)
 
     def reward(self) -> float:
         """Looks again; the change of the value since the last look, less the aversion to risk."""

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from corro import _corro
 from corro._arguments import Duration, count_argument, duration_ns
-from corro._maker import MAKER_SIZE, MakerRules, numbers, rules_of
+from corro._maker import ACTION_SHAPE, MAKER_SIZE, MakerRules, int_seed, numbers, rules_of
 from corro._market import Market, Scenario, ScenarioLike, scenario
 from corro._seat import Seat
 
@@ -51,6 +51,10 @@ def _interval(interval: Duration) -> int:
     return made
 
 
+def _clipped(value: float) -> float:
+    return min(max(value, -1.0), 1.0)
+
+
 class _OnMarket(gymnasium.Env[Observation, Action]):
     """An episode is a market; one seat of it acts."""
 
@@ -69,7 +73,7 @@ class _OnMarket(gymnasium.Env[Observation, Action]):
         return self._market
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self, *, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Begins another market. Without a seed, the market's seed comes from the environment's random numbers.
 
@@ -80,7 +84,7 @@ class _OnMarket(gymnasium.Env[Observation, Action]):
         options
             None are known.
         """
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else int_seed(seed))
         market_seed = int(self.np_random.integers(2**63))
         self._market = Market(self._scenario, seed=market_seed, record=(), seats={"maker": self._beside})
         self._pass_time()
@@ -103,12 +107,14 @@ class _Quoting(_OnMarket):
     def __init__(self, source: ScenarioLike, beside: str | None, interval: Duration) -> None:
         super().__init__(source, beside, interval)
         self._all: list[MakerRules] = []
+        self._shape = (0,)
         self._makers: _corro.Makers
 
     def _quote(self, rules: list[MakerRules]) -> None:
         self._all = rules
         self.observation_space = spaces.Box(-1.0, 1.0, (MAKER_SIZE * len(rules),), np.float32)
-        self.action_space = spaces.Box(-1.0, 1.0, (2 * len(rules),), np.float32)
+        self._shape = (2 * len(rules),)
+        self.action_space = spaces.Box(-1.0, 1.0, self._shape, np.float32)
 
     def _begin(self, seat: Seat) -> Observation:
         self._makers = _corro.Makers(seat._native, seat._index, [each.native for each in self._all], self._interval)
@@ -127,7 +133,7 @@ class _Quoting(_OnMarket):
         """
         if self._market is None:
             raise RuntimeError("call reset first: it makes the market")
-        observation, reward, is_over = self._makers.step(numbers(action))
+        observation, reward, is_over = self._makers.step(numbers(action, self._shape))
         return observation, reward, is_over, False, self._info()
 
 
@@ -152,7 +158,10 @@ class MarketMaking(_Quoting):
     distance_ticks
         The largest distance of a quote from the middle.
     position_lots
-        The largest position: a side that could exceed it is not quoted.
+        The largest position: a side is not quoted if its quote, with the position that has reached the seat, would exceed it.
+        What is on its way is not counted, and a quote may trade until its cancel reaches the venue: the position may exceed
+        the limit by `lots` for each step that begins within one round trip of the link, so by `lots` at most where `interval`
+        is longer than the round trip. A spread's position is held in its legs, and not limited.
     risk_aversion
         Taken from the reward at each step, times the square of the position's part of its limit.
 
@@ -197,6 +206,10 @@ class Execution(_OnMarket):
 
     At each step the open orders are cancelled, and two new ones are sent: one at market, one that rests at the best price of
     its own side. What is left at the end is not traded; it is charged.
+
+    Trades and orders together are never more than `quantity`. An order counts until the seat knows that it has ended, so a
+    step sends less, or nothing, while earlier orders may still trade. A link with ``in_order = false`` can show the end of
+    an order before its fills; then this does not hold.
 
     Parameters
     ----------
@@ -249,15 +262,14 @@ class Execution(_OnMarket):
             raise ValueError(f"penalty_ticks={penalty_ticks!r}: 0 or more")
         self._penalty = penalty_ticks
         self.observation_space = spaces.Box(-1.0, 1.0, (6,), np.float32)
-        self.action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
+        self.action_space = spaces.Box(-1.0, 1.0, ACTION_SHAPE, np.float32)
         self._seat: Seat
 
     def _begin(self, seat: Seat) -> Observation:
         self._seat = seat
         self._arrival = float("nan")
         self._cost = 0.0
-        self._quote = seat.quote(self._instrument.name)
-        self._note_arrival()
+        self._look()
         return self._observe()
 
     def step(self, action: Action) -> tuple[Observation, SupportsFloat, bool, bool, dict[str, Any]]:
@@ -269,13 +281,15 @@ class Execution(_OnMarket):
             Two numbers from -1 to 1: the sizes of the order at market and of the one that rests.
         """
         market, name, seat = self.market, self._instrument.name, self._seat
-        sizes = np.rint((np.clip(np.asarray(action, dtype=np.float64), -1, 1) + 1) / 2 * self._clip).astype(int)
+        given = numbers(action, ACTION_SHAPE).tolist()
+        taking, resting = (round((_clipped(each) + 1) / 2 * self._clip) for each in given)
         seat.cancel_all(name)
-        # What was sent before may still trade: both orders together stay within what is left.
-        left = self._left_lots()
-        taking = min(int(sizes[0]), left)
-        resting = min(int(sizes[1]), left - taking)
         units = self._instrument.lot_size
+        if taking or resting:
+            # An order may trade until its end is known, even if it was cancelled: only the rest is free for new ones.
+            free = max(0, self._left_lots() - int(seat.orders["open"].sum()) // units)
+            taking = min(taking, free)
+            resting = min(resting, free - taking)
         send = seat.buy if self._sign > 0 else seat.sell
         if taking:
             send(taking * units, instrument=name)
@@ -284,9 +298,7 @@ class Execution(_OnMarket):
             send(resting * units, price, instrument=name)
         before = self._cost
         self._pass_time()
-        self._quote = seat.quote(name)
-        self._note_arrival()
-        self._cost = self._cost_now()
+        self._look()
         reward = before - self._cost
         is_done = self._left_lots() == 0
         if market.is_over and not is_done:
@@ -294,39 +306,35 @@ class Execution(_OnMarket):
         info = {"left": self._left_lots(), "cost_ticks": self._cost, "arrival": self._arrival}
         return self._observe(), reward, is_done or market.is_over, False, info
 
-    def _note_arrival(self) -> None:
+    def _left_lots(self) -> int:
+        return max(0, self._wanted - self._done)
+
+    def _look(self) -> None:
+        """What has reached the seat: the quote, the lots that were traded, and their cost."""
+        name, rules = self._instrument.name, self._instrument
+        self._quote = self._seat.quote(name)
         if self._arrival != self._arrival:
             self._arrival = self._quote.mid
-
-    def _done_lots(self) -> int:
-        return self._sign * self._seat.position(self._instrument.name) // self._instrument.lot_size
-
-    def _left_lots(self) -> int:
-        return max(0, self._wanted - self._done_lots())
-
-    def _cost_now(self) -> float:
-        """What was paid above the middle at the beginning, in ticks of one lot."""
-        name, rules = self._instrument.name, self._instrument
-        cash = self._seat._native.seat_cash(self._seat._index, name)
-        if cash == 0 and self._done_lots() == 0:
-            return 0.0
-        marked = self._seat.position(name) * self._arrival
-        return -(cash + marked) / (rules.tick_size * rules.lot_size)
+        # The position of a spread is held in its legs; what was traded is not.
+        self._done = int(self._seat.holdings["traded"].sum()) // rules.lot_size
+        if self._done:  # the cost is what was paid above the middle at the beginning, in ticks of one lot
+            cash = self._seat._native.seat_cash(self._seat._index, name)
+            marked = self._sign * self._done * rules.lot_size * self._arrival
+            self._cost = -(cash + marked) / (rules.tick_size * rules.lot_size)
 
     def _observe(self) -> Observation:
         quote, tick = self._quote, self._instrument.tick_size
         has_both = quote.mid == quote.mid
         total = quote.bid_quantity + quote.ask_quantity
-        done = self._done_lots()
         values = (
             self._left_lots() / self._wanted,
             self._left(),
             quote.spread / tick / 20 if has_both else 0.0,
             (quote.bid_quantity - quote.ask_quantity) / total if total else 0.0,
-            self._cost / done / 20 if done > 0 else 0.0,
+            self._cost / self._done / 20 if self._done else 0.0,
             1.0 if has_both else -1.0,
         )
-        return np.clip(np.array(values, dtype=np.float32), -1, 1)
+        return np.array([_clipped(each) for each in values], dtype=np.float32)
 
 
 class OptionQuoting(_Quoting):
@@ -430,7 +438,7 @@ class _Vector(VectorEnv[Observation, Action, npt.NDArray[Any]]):
         self._no_seeds = np.zeros(self.num_envs, np.uint64)
 
     def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+        self, *, seed: SupportsIndex | Sequence[SupportsIndex | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Begins other markets.
 
@@ -441,7 +449,13 @@ class _Vector(VectorEnv[Observation, Action, npt.NDArray[Any]]):
         options
             ``{"reset_mask": array}``: only these environments.
         """
-        seeds = [seed] * self.num_envs if seed is None else [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else seed
+        seeds: Sequence[int | None]
+        if seed is None:
+            seeds = [None] * self.num_envs
+        elif isinstance(seed, (Sequence, np.ndarray)):
+            seeds = [None if each is None else int_seed(each) for each in seed]
+        else:
+            seeds = [int_seed(seed) + i for i in range(self.num_envs)]
         if len(seeds) != self.num_envs:
             raise ValueError(f"seed: {len(seeds)} seeds; give one for each of the {self.num_envs} environments, or a number")
         chosen = np.ones(self.num_envs, np.bool_) if options is None else options.get("reset_mask", np.ones(self.num_envs, np.bool_))
@@ -468,9 +482,7 @@ class _Vector(VectorEnv[Observation, Action, npt.NDArray[Any]]):
         """
         if not self._has_begun.all():
             raise RuntimeError("call reset first: it makes the markets")
-        given = np.ascontiguousarray(actions, dtype=np.float64)
-        if given.shape != self._still.shape:
-            raise ValueError(f"actions: give {self.num_envs} rows of {self._still.shape[1]} numbers; these have the shape {given.shape}")
+        given = np.ascontiguousarray(numbers(actions, self._still.shape, "actions"), dtype=np.float64)
         was_over = self._is_over.view(np.bool_)
         if not was_over.any():
             rewards = self._advance(self._all_step, self._no_seeds, given)

@@ -34,6 +34,13 @@ else:
 
 BUY, SELL = "#2166ac", "#b2182b"
 
+# The columns that the plots use, by table.
+_NEEDED = {
+    "levels": ("time", "instrument", "side", "price", "quantity"),
+    "trades": ("time", "instrument", "aggressor"),
+    "quotes": ("time", "instrument", "bid_price", "ask_price"),
+}
+
 
 def heatmap(
     levels: Frame,
@@ -57,7 +64,7 @@ def heatmap(
     axes
         Where it is drawn; new ones if left out.
     """
-    chosen = _of_instrument(levels, instrument)
+    chosen = _of_instrument("levels", levels, instrument)
     if not len(chosen["time"]):
         raise ValueError("levels: there are none; record them with record=(\"levels\",)")
     start = chosen["time"].astype(np.int64)[0]
@@ -92,7 +99,7 @@ def heatmap(
     )  # fmt: skip
     ax.figure.colorbar(drawn, ax=ax, label="quantity")
     if trades is not None:
-        seen = _of_instrument(trades, instrument)
+        seen = _of_instrument("trades", trades, instrument)
         for side, colour in (("buy", BUY), ("sell", SELL)):
             which = seen["aggressor"] == side
             ax.plot((seen["time"][which].astype(np.int64) - start) / 1e9, seen["price"][which], ".", color=colour,
@@ -156,7 +163,7 @@ def impact(
 ) -> Axes:
     """The response: how far the middle has moved in the direction of a trade, after a time; with two standard errors."""
     time, middle = _middles(quotes, instrument)
-    seen = _of_instrument(trades, instrument)
+    seen = _of_instrument("trades", trades, instrument)
     at = seen["time"].astype(np.int64)
     sign = np.where(seen["aggressor"] == "buy", 1.0, np.where(seen["aggressor"] == "sell", -1.0, 0.0))
     before = np.searchsorted(time, at, side="left") - 1
@@ -201,7 +208,9 @@ def _axes(given: Axes | None) -> Axes:
     return plt.subplots(layout="constrained")[1] if given is None else given
 
 
-def _of_instrument(frame: Frame, instrument: str | None) -> dict[str, npt.NDArray[Any]]:
+def _of_instrument(table: str, frame: Frame, instrument: str | None) -> dict[str, npt.NDArray[Any]]:
+    if missing := [name for name in _NEEDED[table] if name not in frame]:
+        raise ValueError(f"{table}: the frame has no {', '.join(missing)}; give the {table} of a market or of a journal")
     names = frame.categories("instrument")
     present = [names[code] for code in np.unique(frame.codes("instrument")) if code >= 0]
     if instrument is None and len(present) > 1:
@@ -213,7 +222,7 @@ def _of_instrument(frame: Frame, instrument: str | None) -> dict[str, npt.NDArra
 
 
 def _middles(quotes: Frame, instrument: str | None) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    chosen = _of_instrument(quotes, instrument)
+    chosen = _of_instrument("quotes", quotes, instrument)
     middle = (chosen["bid_price"] + chosen["ask_price"]) / 2
     use = np.isfinite(middle)
     if not use.any():

@@ -15,13 +15,13 @@ same moment act in the order of their names. With one interval for all, that is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
 from corro._arguments import Duration, count_argument, duration_ns
-from corro._maker import MAKER_SIZE, Maker, MakerRules, rules_of
+from corro._maker import ACTION_SHAPE, MAKER_SIZE, Maker, MakerRules, int_seed, numbers, rules_of
 from corro._market import Market, ScenarioLike, scenario
 
 try:
@@ -63,11 +63,11 @@ class _Makers:
         self.market: Market | None = None
         self.makers: dict[str, Maker] = {}
         self.observation_space = spaces.Box(-1.0, 1.0, (MAKER_SIZE,), np.float32)
-        self.action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
+        self.action_space = spaces.Box(-1.0, 1.0, ACTION_SHAPE, np.float32)
 
-    def begin(self, seed: int | None) -> int:
+    def begin(self, seed: SupportsIndex | None) -> int:
         if seed is not None:
-            self._random = seeding.np_random(seed)[0]
+            self._random = seeding.np_random(int_seed(seed))[0]
         market_seed = int(self._random.integers(2**63))
         self.market = Market(
             self._scenario, seed=market_seed, record=(), seats=dict.fromkeys(self.names, self._beside)
@@ -78,14 +78,12 @@ class _Makers:
 
     def run_to(self, time: int) -> bool:
         """Whether the episode is over."""
-        assert self.market is not None
-        self.market._native.run(time)
+        _market_of(self)._native.run(time)
         return time >= self._duration
 
     def pass_time(self) -> bool:
         """Lets the one interval pass."""
-        assert self.market is not None
-        return self.run_to(self.market._native.now_ns() + self.intervals[self.names[0]])
+        return self.run_to(_market_of(self)._native.now_ns() + self.intervals[self.names[0]])
 
     def observe(self, name: str) -> Observation:
         return self.makers[name].observe()
@@ -126,7 +124,7 @@ class MakersParallel(ParallelEnv[str, Observation, Action]):  # type: ignore[mis
         return _market_of(self._all)
 
     def reset(
-        self, seed: int | None = None, options: dict[str, Any] | None = None
+        self, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
         """Begins another market."""
         market_seed = self._all.begin(seed)
@@ -136,10 +134,20 @@ class MakersParallel(ParallelEnv[str, Observation, Action]):  # type: ignore[mis
     def step(self, actions: dict[str, Action]) -> tuple[
         dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]
     ]:  # fmt: skip
-        """All act, and the interval passes."""
+        """All act, and the interval passes.
+
+        Parameters
+        ----------
+        actions
+            For each of ``agents`` two numbers from -1 to 1, as for `corro.envs.MarketMaking`.
+        """
+        _market_of(self._all)
         acting = self.agents
-        for name in acting:
-            self._all.makers[name].act(actions[name])
+        if missing := [name for name in acting if name not in actions]:
+            raise ValueError(f"actions: there is none for {', '.join(missing)}; give one for each of agents: {', '.join(acting)}")
+        given = [numbers(actions[name], ACTION_SHAPE, f"action of {name}") for name in acting]
+        for name, action in zip(acting, given, strict=True):
+            self._all.makers[name].act(action)
         is_over = self._all.pass_time()
         rewards = {name: self._all.makers[name].reward() for name in acting}
         observations = {name: self._all.observe(name) for name in acting}
@@ -185,7 +193,7 @@ class MakersInTurn(AECEnv[str, Observation, Action]):  # type: ignore[misc, unus
         """What an agent sees at this moment."""
         return self._all.observe(agent)
 
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+    def reset(self, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None) -> None:
         """Begins another market."""
         market_seed = self._all.begin(seed)
         self.agents = list(self.possible_agents)
@@ -198,14 +206,21 @@ class MakersInTurn(AECEnv[str, Observation, Action]):  # type: ignore[misc, unus
         self.agent_selection = self._next()
 
     def step(self, action: Action | None) -> None:
-        """The selected agent acts; then the market runs to the moment at which the next one wakes."""
+        """The selected agent acts; then the market runs to the moment at which the next one wakes.
+
+        Parameters
+        ----------
+        action
+            Two numbers from -1 to 1, as for `corro.envs.MarketMaking`; None for an agent whose episode is over.
+        """
+        _market_of(self._all)
         name = self.agent_selection
         if self.terminations[name] or self.truncations[name]:
             self._was_dead_step(action)
             return
+        given = numbers(action, ACTION_SHAPE, f"action of {name}")
         self._cumulative_rewards[name] = 0.0
-        assert action is not None
-        self._all.makers[name].act(action)
+        self._all.makers[name].act(given)
         self._clear_rewards()
         now = self._wakes[name]
         self._wakes[name] = now + self._all.intervals[name]

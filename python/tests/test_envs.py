@@ -159,6 +159,100 @@ def test_a_wrong_argument_of_the_others_too(make_wrong, message):
         make_wrong(corro.envs)
 
 
+def with_delay(delay, **market):
+    """The small market, whose seats are so far away."""
+    made = small(**market)
+    made["link"].append({"name": "seats", "delay": delay})
+    made["agents"].append({"group": "seats", "kind": "noise", "count": 1, "link": "seats", "interval": "5s", "life": "10s"})
+    return made
+
+
+@pytest.mark.parametrize("interval", ["1ms", "10ms", "100ms", "1s"])
+@pytest.mark.parametrize("quantity", [20, -7])
+def test_an_execution_trades_no_more_than_its_quantity(quantity, interval):
+    import corro.envs
+
+    env = corro.envs.Execution(small(duration="10s"), quantity=quantity, beside="noise", interval=interval)
+    _, _, info = episode(env, 1, lambda env: np.array([1.0, 1.0]))
+    assert info["left"] == 0 and env._seat.position() == quantity
+    resting, _, _ = episode(env, 1, lambda env: np.array([-1.0, 1.0]))
+    assert abs(env._seat.position()) <= abs(quantity) and len(resting) > 1
+    env.market.run()
+    held = env.market.positions.to_numpy()
+    assert abs(held[held["agent"] == "maker"]["position"]).sum() <= abs(quantity), "also of what was on its way"
+
+
+def test_an_execution_of_a_spread_ends_with_its_quantity():
+    import corro.envs
+
+    env = corro.envs.Execution(SCENARIOS / "calendar.toml", instrument="ESZ6-ESH7", quantity=-20, beside="noise")
+    _, rewards, info = episode(env, 1, lambda env: np.array([1.0, -1.0]))
+    held = env._seat.holdings.to_numpy()
+    spread = held[held["instrument"] == "ESZ6-ESH7"][0]
+    assert (info["left"], spread["traded"]) == (0, 20)
+    assert set(held["position"]) == {0, -20, 20}, "the position is held in the legs"
+    assert -rewards.sum() == info["cost_ticks"] == pytest.approx(-(spread["cash"] - spread["fees"] - 20 * info["arrival"]) / 0.25)
+
+
+@pytest.mark.parametrize("interval, steps", [("25ms", 1), ("11ms", 2), ("5ms", 5)])
+def test_a_maker_exceeds_its_limit_by_what_is_on_its_way_at_most(interval, steps):
+    import corro.envs
+
+    env = corro.envs.MarketMaking(with_delay("10ms", duration="10s"), beside="seats",
+                                  interval=interval, position_lots=1, distance_ticks=1)  # fmt: skip
+    env.reset(seed=1)
+    most, is_over = 0, False
+    while not is_over:
+        _, _, is_over, _, info = env.step(np.array([-1.0, -1.0]))
+        most = max(most, abs(info["position"]))
+    assert 1 <= most <= 1 + steps, "a round trip takes a little more than 20 ms"
+    assert most > 1 or steps < 5
+
+
+WRONG_ACTIONS = [
+    [np.nan, 0], [0, np.inf], [0.0], [0, 0, 0], [[0, 0]], ["a", "b"], None, [None, 0], [[0], [0, 0]], np.array([0, 0], dtype=object),
+    np.array([0, np.nan], dtype=np.float32), np.array([0j, 0j]),
+]
+
+
+@pytest.mark.parametrize("action", WRONG_ACTIONS)
+@pytest.mark.parametrize("made", ["Execution", "MarketMaking"])
+def test_an_action_that_is_not_two_numbers_is_answered_with_what_to_do(made, action):
+    import corro.envs
+
+    env = getattr(corro.envs, made)(small(duration="3s"), beside="makers")
+    env.reset(seed=1)
+    before = env.market.now
+    with pytest.raises(ValueError, match=r"^action=.*give finite numbers from -1 to 1, as an array of the shape \(2,\)"):
+        env.step(action)
+    assert env.market.now == before and len(env.market.seat("maker").orders) == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, ">f8", np.int64, np.int8, bool, list])
+def test_an_action_may_have_any_type_of_number(dtype):
+    import corro.envs
+
+    rewards = []
+    for action in (np.array([1.0, 0.0]), [1, 0] if dtype is list else np.array([1, 0], dtype=dtype)):
+        env = corro.envs.MarketMaking(small(duration="5s"), beside="makers")
+        rewards.append(episode(env, 1, lambda env, action=action: action)[1])
+    assert np.array_equal(*rewards)
+
+
+def test_a_seed_may_be_an_integer_of_numpy():
+    import corro.envs
+
+    env = corro.envs.MarketMaking(small(duration="3s"), beside="makers")
+    together = corro.envs.MarketMakingVector(2, scenario=small(duration="3s"), beside="makers")
+    assert env.reset(seed=np.int64(3))[1] == env.reset(seed=3)[1]
+    expected = together.reset(seed=3)[1]["seed"].tolist()
+    for seed in (np.int64(3), np.array([3, 4]), [np.uint8(3), 4]):
+        assert together.reset(seed=seed)[1]["seed"].tolist() == expected
+    for seed in (3.5, "ab", [3, "x"]):
+        with pytest.raises(TypeError, match="a seed is an int"):
+            together.reset(seed=seed)
+
+
 def vector(count, mode, **options):
     return gymnasium.make_vec("corro/MarketMaking-v0", count, scenario=small(duration="3s"), beside="makers", interval="500ms",
                               autoreset_mode=mode, **options)
@@ -225,7 +319,9 @@ def test_a_vector_resets_those_that_are_chosen_and_works_with_wrappers():
     (lambda e: e.step(np.zeros((2, 2))), RuntimeError, "call reset first"),
     (lambda e: e.reset(seed=[1]), ValueError, "seed: 1 seeds; give one for each of the 2"),
     (lambda e: e.reset(options={"reset_mask": [True, False]}), ValueError, "reset_mask"),
-    (lambda e: (e.reset(seed=1), e.step(np.zeros(3))), ValueError, "actions: give 2 rows of 2 numbers"),
+    (lambda e: (e.reset(seed=1), e.step(np.zeros(3))), ValueError, r"give finite numbers .* the shape \(2, 2\)"),
+    (lambda e: (e.reset(seed=1), e.step([[0, 0], [np.nan, 0]])), ValueError, r"^actions=.* give finite numbers"),
+    (lambda e: (e.reset(seed=1), e.step([["a", "b"]] * 2)), ValueError, r"^actions=.* give finite numbers"),
 ])
 def test_a_wrong_call_of_a_vector_is_answered_with_what_to_do(call, kind, message):
     import corro.envs

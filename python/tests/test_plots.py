@@ -91,6 +91,10 @@ def test_the_scorecard_has_each_metric():
     (lambda p, m: p.heatmap(m.levels, instrument="NONE"), 'no instrument "NONE"; the frame has: ESZ6'),
     (lambda p, m: p.signature(m.quotes, seconds=[60]), "shorter time"),
     (lambda p, m: p.impact(m.trades, m.quotes, seconds=[60]), "too few"),
+    (lambda p, m: p.signature(m.trades), "quotes: the frame has no bid_price, ask_price; give the quotes of a market or of a journal"),
+    (lambda p, m: p.impact(m.quotes, m.quotes), "trades: the frame has no aggressor"),
+    (lambda p, m: p.heatmap(m.trades), "levels: the frame has no side; give the levels"),
+    (lambda p, m: p.heatmap(m.levels, m.levels), "trades: the frame has no aggressor"),
 ])
 def test_a_wrong_argument_is_answered_with_what_to_do(market, call, message):
     import corro.plots

@@ -89,3 +89,36 @@ def test_makers_in_turn_wake_at_times_of_their_own():
         risk = earned[name] - info["value_ticks"]
         assert -10 < risk <= 0, "rewards add up to the value, less the aversion to risk"
         assert info["value_ticks"] == pytest.approx((mine["cash"] - mine["fees"] + mine["position"] * info["middle"]) / 0.25)
+
+
+@pytest.mark.parametrize("actions, message", [
+    ({"maker_0": [0, 0]}, "actions: there is none for maker_1, maker_2; give one for each of agents: maker_0, maker_1, maker_2"),
+    ({"maker_0": [0, 0], "maker_1": [np.nan, 0], "maker_2": [0, 0]}, r"action of maker_1=\[nan, 0\]: give finite numbers"),
+    ({"maker_0": [0, 0], "maker_1": [0, 0], "maker_2": None}, "action of maker_2=None: give finite numbers"),
+])
+def test_a_wrong_action_is_answered_with_what_to_do(actions, message):
+    import corro.zoo
+
+    env = corro.zoo.parallel_env(short(), **options())
+    env.reset(seed=np.int64(1))
+    with pytest.raises(ValueError, match=message):
+        env.step(actions)
+    assert not any(len(env.market.seat(name).orders) for name in env.agents), "none has acted"
+
+
+def test_a_step_needs_a_market():
+    import corro.zoo
+
+    together, in_turn = corro.zoo.parallel_env(short(), **options()), corro.zoo.raw_env(short(), **options())
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="call reset first"):
+            together.step({name: np.zeros(2) for name in together.possible_agents})
+        with pytest.raises(RuntimeError, match="call reset first"):
+            in_turn.step(np.zeros(2))
+        for each in (together, in_turn):
+            each.reset(seed=1)
+            each.close()
+    in_turn.reset(seed=1)
+    for wrong in (None, [0, np.inf]):
+        with pytest.raises(ValueError, match="action of maker_0="):
+            in_turn.step(wrong)
