@@ -395,6 +395,8 @@ class Client:
         if stays:
             flags |= wire.OrderFlags.STAYS
         number = self._new_client_order() if client_order is None else _positive("client_order", client_order, _CLIENT_ORDER_MOST)
+        if self._failure is not None:
+            raise self._failure
         if number in self._orders:
             raise ValueError(f"client_order={number}: {self._orders[number].describe()} has this number and is not over; give another one")
         order = Order(
@@ -572,6 +574,8 @@ class Client:
 
     def _new_client_order(self) -> int:
         self._next_client_order += 1
+        while self._next_client_order in self._orders:
+            self._next_client_order += 1
         return self._next_client_order
 
     async def _answer(
@@ -586,7 +590,7 @@ class Client:
         self._sent.append((number, frame))
         pending = _Pending(
             asyncio.get_running_loop().create_future(),
-            client_order=about.client_order if about is not None and is_new else 0,
+            client_order=message.client_order if isinstance(message, wire.EnterOrder) else 0,
             about=about,
             amend=amend,
         )
@@ -784,7 +788,7 @@ class Client:
         if pending is None:
             return
         pending.leave()
-        if pending.about is not None and pending.client_order:
+        if pending.about is not None and pending.client_order and pending.amend is None:
             self._settle(pending.about, "rejected", "refused")
         if not pending.answered.done():
             pending.answered.set_exception(Refused(message))
@@ -865,7 +869,13 @@ def _positive(argument: str, value: SupportsIndex, most: int = 2**32 - 1) -> int
 
 def _or_none(argument: str, value: SupportsIndex) -> int:
     """A quantity, or 0 for none."""
-    return 0 if operator.index(value) == 0 else _positive(argument, value, _QUANTITY_MOST)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{argument}={value!r}: give an int") from None
+    if not 0 <= number <= _QUANTITY_MOST:
+        raise ValueError(f"{argument}={value!r}: give a number from 0 to {_QUANTITY_MOST:,}")
+    return number
 
 
 def _choice(argument: str, value: str, of: type[_Choice]) -> _Choice:

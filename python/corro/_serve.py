@@ -101,7 +101,8 @@ class Venue:
         self._configuration = configuration
         self._folder = folder
         # A venue that is forgotten ends with its object, or with Python. Only in the process that started it.
-        self._left = weakref.finalize(self, _remove, os.getpid(), folder, running := _Running())
+        self._owner = os.getpid()
+        self._left = weakref.finalize(self, _remove, self._owner, folder, running := _Running())
         self._running = running
         self._timeout = timeout
         self._process: subprocess.Popen[str] | None = None
@@ -167,6 +168,8 @@ class Venue:
 
     def start(self) -> None:
         """Starts the process again after `kill` or `stop`: on the same ports, and with the journal if it keeps one."""
+        if not self._left.alive:
+            raise RuntimeError("the end of `with` has removed the venue's folder; corro.serve starts another venue")
         if self.is_running:
             raise RuntimeError("the venue runs already")
         self._keep_ports()
@@ -200,13 +203,13 @@ class Venue:
 
     def kill(self) -> None:
         """Kills the process at once, as a crash would."""
-        if self._process is not None:
+        if self._process is not None and os.getpid() == self._owner:
             self._process.kill()
             self._end()
 
     def stop(self) -> None:
-        """Shuts the venue down in order."""
-        if self._process is None:
+        """Shuts the venue down in order. In a process that was forked from its own one it does nothing."""
+        if self._process is None or os.getpid() != self._owner:
             return
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
