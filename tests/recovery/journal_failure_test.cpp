@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,6 +21,8 @@
 #include "io/file/detail/file_operation.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/net/tcp.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
@@ -233,15 +236,24 @@ class looks_for_a_port final : public io::file_faults {
     }
 };
 
+/// A free port below those that the system chooses: a connection to one of those may get the same port for its own end,
+/// be its own peer, and keep the port.
+std::uint16_t port_below_the_chosen_ones(const base::test_folder& directory) {
+    io::context context;
+    auto port = static_cast<std::uint16_t>(15'000 + std::hash<std::string>()(directory.path()) % 16'000);
+    while (!io::tcp_acceptor::open(context, io::endpoint::ipv4({127, 0, 0, 1}, port))) ++port;
+    return port;
+}
+
 TEST_P(journal_failure, O1_order_entry_opens_when_the_recovery_is_over) {
     const base::test_folder directory;
     looks_for_a_port disk;
+    disk.port = port_below_the_chosen_ones(directory);
     node::configuration c = venue_in(directory, GetParam(), &disk);
+    c.order_entry_listen = io::endpoint::ipv4({127, 0, 0, 1}, disk.port).to_string();
     {
         io::context context;
         node::testing::started_venue venue(context, c);
-        disk.port = venue.order_entry_endpoint().port();
-        c.order_entry_listen = venue.order_entry_endpoint().to_string();
         io::block_on(context, venue.stop());
     }
     disk.looks = disk.found = 0;
