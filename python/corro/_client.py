@@ -415,7 +415,7 @@ class Client:
             display_quantity=_or_none("display_quantity", display_quantity),
             minimum_quantity=_or_none("minimum_quantity", minimum_quantity),
         )
-        await self._answer(message, order, is_new=True)
+        await self._answer(message, order)
         return order
 
     async def amend(
@@ -441,7 +441,7 @@ class Client:
             quantity=total,
             instrument=self._instrument(order.instrument).instrument,
         )
-        await self._answer(message, order, amend=_Amend(total, limit))
+        await self._answer(message, order, _Amend(total, limit))
         return order
 
     async def cancel(self, order: Order) -> Order:
@@ -578,9 +578,7 @@ class Client:
             self._next_client_order += 1
         return self._next_client_order
 
-    async def _answer(
-        self, message: wire.Message, about: Order | None = None, *, is_new: bool = False, amend: _Amend | None = None
-    ) -> list[Private]:
+    async def _answer(self, message: wire.Message, about: Order | None = None, amend: _Amend | None = None) -> list[Private]:
         """Sends a request and waits for all of its answer. What cannot be encoded leaves nothing behind."""
         if self._failure is not None:
             raise self._failure
@@ -595,7 +593,7 @@ class Client:
             amend=amend,
         )
         self._pending[number] = pending
-        if about is not None and is_new:
+        if about is not None and pending.client_order:
             self._orders[about.client_order] = about
         if about is not None and amend is not None:
             about._amends.append(amend)
@@ -788,7 +786,7 @@ class Client:
         if pending is None:
             return
         pending.leave()
-        if pending.about is not None and pending.client_order and pending.amend is None:
+        if pending.about is not None and pending.client_order:
             self._settle(pending.about, "rejected", "refused")
         if not pending.answered.done():
             pending.answered.set_exception(Refused(message))

@@ -177,7 +177,7 @@ class _Kept:
                 raise ValueError(f"{manifest}: is damaged; remove the folder, or give another one") from None
             other = [key for key, value in described.items() if before.get(key, {} if key == "files" else None) != value]
             if other:
-                raise ValueError(f"{folder}: holds a sweep of another {' and of other '.join(other)}; give another folder")
+                raise ValueError(f"{folder}: holds another sweep (different: {', '.join(other)}); give another folder")
         elif lines.exists() and lines.stat().st_size != 0:
             raise ValueError(f"{folder}: has results, but no sweep.json that describes them; give another folder")
         else:

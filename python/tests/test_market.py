@@ -369,7 +369,7 @@ def test_a_sweep_in_a_folder_knows_the_files_of_its_scenario(tmp_path):
     assert corro.sweep(tmp_path / "announcement.toml", [1], until="2s", jobs=1, folder=tmp_path / "kept") == first
     with (tmp_path / "announcement.csv").open("a") as file:
         file.write("3599,2600\n")
-    with pytest.raises(ValueError, match="holds a sweep of another files; give another folder"):
+    with pytest.raises(ValueError, match="different: files\\); give another folder"):
         corro.sweep(tmp_path / "announcement.toml", [1], until="2s", jobs=1, folder=tmp_path / "kept")
 
 
@@ -412,7 +412,7 @@ def test_a_sweep_in_a_folder_continues_where_it_was_interrupted(tmp_path):
                         progress=lambda done, count: seen.append((done, count)))
     assert again == expected and seen == [(3, 5), (4, 5), (5, 5)]
     assert corro.sweep(small(), [4, 1], until="2s", folder=tmp_path / "kept") == [expected[4], expected[1]], "nothing runs"
-    for options, message in (({"until": "3s"}, "another until_ns"), ({"source": small(duration="9s"), "until": "2s"}, "another scenario")):
+    for options, message in (({"until": "3s"}, "different: until_ns"), ({"source": small(duration="9s"), "until": "2s"}, "different: scenario")):
         with pytest.raises(ValueError, match=message):
             corro.sweep(**{"source": small(), "seeds": [1], "folder": tmp_path / "kept", **options})
 
