@@ -67,31 +67,61 @@ TEST(order_names, finds_the_names_of_owners_who_count_without_the_table) {
     all.expect_same({4, 1'050});
 }
 
+/// Numbers of an owner that have the place of `first`.
+std::vector<std::uint64_t> numbers_at_place_of(std::uint64_t first, std::uint32_t owner, std::uint32_t orders_max,
+                                               std::uint64_t hash_key, std::size_t count) {
+    std::vector<std::uint64_t> found;
+    for (std::uint64_t number = first; found.size() < count; ++number) {
+        order_names names(orders_max, base::page_touch::no, hash_key);
+        names.insert(owner, first, 0);
+        if (number != first) names.insert(owner, number, 1);
+        if (number == first || names.others_count() == 1) found.push_back(number);
+    }
+    return found;
+}
+
 TEST(order_names, keeps_a_name_in_the_table_when_an_open_order_has_its_place) {
     names_and_model all(8, 7);
-    const std::uint64_t places = 16;
-    for (std::uint64_t i = 0; i < 8; ++i) all.insert({1, 5 + i * places});
+    const std::vector<std::uint64_t> same = numbers_at_place_of(5, 1, 8, 7, 10);
+    for (std::size_t i = 0; i < 8; ++i) all.insert({1, same[i]});
     EXPECT_EQ(all.names().others_count(), 7U);
-    for (std::uint64_t i = 0; i < 9; ++i) all.expect_same({1, 5 + i * places});
-    all.erase({1, 5});
-    all.expect_same({1, 5});
-    all.expect_same({1, 5 + places});
-    all.insert({1, 5 + 8 * places});
+    for (const std::uint64_t number : same) all.expect_same({1, number});
+    all.erase({1, same[0]});
+    all.expect_same({1, same[0]});
+    all.expect_same({1, same[1]});
+    all.insert({1, same[8]});
     EXPECT_EQ(all.names().others_count(), 7U) << "the place was free again";
-    for (std::uint64_t i = 0; i < 10; ++i) all.expect_same({1, 5 + i * places});
-    for (std::uint64_t i = 1; i < 9; ++i) all.erase({1, 5 + i * places});
+    for (const std::uint64_t number : same) all.expect_same({1, number});
+    for (std::size_t i = 1; i < 9; ++i) all.erase({1, same[i]});
     EXPECT_EQ(all.names().others_count(), 0U);
+}
+
+// A thousand strategies of one account have the higher bits of the numbers, and each counts in the lower ones.
+TEST(order_names, finds_the_names_of_strategies_with_ranges_of_numbers_without_the_table) {
+    constexpr std::uint32_t orders_max = 50'000;
+    constexpr std::uint64_t strategies = 1'000;
+    constexpr std::uint64_t orders_each = 40;
+    for (const std::uint32_t shift : {20U, 24U, 32U, 40U, 48U, 52U}) {
+        for (const std::uint64_t key : {0U, 7U, 8U}) {
+            names_and_model all(orders_max, key);
+            for (std::uint64_t s = 1; s <= strategies; ++s) {
+                for (std::uint64_t i = 1; i <= orders_each; ++i) all.insert({3, (s << shift) + i});
+            }
+            EXPECT_LE(all.names().others_count(), strategies * orders_each / 10) << shift << " " << key;
+        }
+    }
 }
 
 TEST(order_names, does_not_erase_the_name_of_another_order) {
     order_names names(8, base::page_touch::no, 7);
     const auto is = [](std::uint32_t wanted) { return [wanted](std::uint32_t slot) { return slot == wanted; }; };
+    const std::uint64_t same = numbers_at_place_of(5, 1, 8, 7, 2).back();
     names.insert(1, 5, 2);
-    names.insert(1, 5 + 16, 3);
+    names.insert(1, same, 3);
     names.erase(1, 5, 4);
-    names.erase(1, 5 + 16, 4);
+    names.erase(1, same, 4);
     EXPECT_EQ(names.find(1, 5, is(2)), 2U);
-    EXPECT_EQ(names.find(1, 5 + 16, is(3)), 3U);
+    EXPECT_EQ(names.find(1, same, is(3)), 3U);
 }
 
 TEST(order_names, agrees_with_a_map_over_random_names_of_every_kind) {
@@ -102,7 +132,7 @@ TEST(order_names, agrees_with_a_map_over_random_names_of_every_kind) {
         std::uint64_t next = random();
         const std::uint64_t kind = random.below(4);
         for (int i = 0; i < 1'000; ++i) {
-            // Counted, few and often the same, with one place, random.
+            // Counted, few and often the same, one round of the ring apart, random.
             const std::uint64_t number = kind == 0   ? next++
                                          : kind == 1 ? 1 + random.below(100)
                                          : kind == 2 ? 5 + random.below(1'000) * all.names().places_count()

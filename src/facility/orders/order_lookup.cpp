@@ -24,7 +24,10 @@ order_lookup::result order_lookup::find_by_name(const command& c, std::uint32_t 
 void order_lookup::prefetch(std::span<domain::prefetch_hint> coming) const noexcept {
     for (const domain::prefetch_hint& f : coming) orders_.prefetch(f);
     for (const domain::prefetch_hint& f : coming) {
-        if (f.enters) continue;
+        if (f.enters) {
+            orders_.prefetch_others(f);
+            continue;
+        }
         const std::uint32_t slot = orders_.prefetch_record(f);
         if (slot != order_directory::none) engine_.prefetch(slot);
     }

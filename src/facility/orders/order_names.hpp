@@ -3,9 +3,10 @@
 //
 // Most owners count: their next number is one more than the last. So a number has its place in a ring of all owners'
 // numbers: the numbers of one owner follow each other there, sixteen to a cache line, from a start that is the owner's.
-// To enter, find or remove a name takes one look at its place. Only a name whose place another open order has is kept
-// in a hash table; its place counts it. Nothing else searches the table, so an owner whose numbers jump, or a
-// long-lived order in the way, costs no more than the table.
+// One round of the ring later they follow each other from another start: owners that give each of their strategies a
+// range of numbers have all of them in different places. To enter, find or remove a name takes one look at its place.
+// Only a name whose place another open order has is kept in a hash table; its place counts it. Nothing else searches
+// the table, so an owner whose numbers jump, or a long-lived order in the way, costs no more than the table.
 //
 // Layout: an entry of the ring is the slot plus 1 (0: free) in its low 29 bits and the count in the high 3; a full
 // count
@@ -37,6 +38,7 @@ class order_names {
     order_names(std::uint32_t orders_max, base::page_touch touch, std::uint64_t hash_key)
         : ring_(std::bit_ceil(2 * std::size_t{orders_max}), touch),
           mask_(static_cast<std::uint32_t>(ring_.size() - 1)),
+          round_bits_(static_cast<std::uint32_t>(std::countr_zero(ring_.size()))),
           others_(orders_max, touch, std::size_t{orders_max} + orders_max / 4) {
         set_hash_key(hash_key);
     }
@@ -107,7 +109,8 @@ class order_names {
     static_assert(matching::orders_max <= slot_mask);
 
     [[nodiscard]] std::uint32_t place_of(std::uint32_t owner, std::uint64_t name) const noexcept {
-        return (static_cast<std::uint32_t>((owner * start_) >> 32U) + static_cast<std::uint32_t>(name)) & mask_;
+        const std::uint64_t start = owner * start_ + (name >> round_bits_) * 0x9e3779b97f4a7c15ULL;  // 2^64 / phi
+        return (static_cast<std::uint32_t>(start >> 32U) + static_cast<std::uint32_t>(name)) & mask_;
     }
     [[nodiscard]] std::uint32_t hash_of(std::uint32_t owner, std::uint64_t name) const noexcept {
         return hash_(name, owner);
@@ -129,6 +132,7 @@ class order_names {
 
     base::large_array<std::uint32_t> ring_;
     std::uint32_t mask_;
+    std::uint32_t round_bits_;
     base::hashed_index others_;
     base::keyed_hash hash_;
     std::uint64_t start_ = 1;

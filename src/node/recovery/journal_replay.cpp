@@ -156,6 +156,7 @@ void journal_replay::report(bool at_end) noexcept {
 }
 
 void journal_replay::replay_next(matching_host& host) noexcept {
+    host.state().look_ahead(behind_.commands);
     host.replay(behind_.commands.front());
     behind_.commands = behind_.commands.subspan(1);
     ++replayed_count_;
