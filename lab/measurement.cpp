@@ -2,6 +2,7 @@
 #include "lab/measurement.hpp"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <cmath>
 
@@ -22,6 +23,16 @@ double deviation_of(const base::latency_histogram& recorded) {
 }
 
 }  // namespace
+
+std::uint64_t thread_ns() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+double thread_seconds() noexcept {
+    return static_cast<double>(thread_ns()) / 1e9;
+}
 
 latency_summary summary_of(const base::latency_histogram& recorded) {
     latency_summary summary;

@@ -64,6 +64,10 @@ void verify_equal(std::uint64_t found, std::uint64_t expected, std::string_view 
 /// The process's calibrated clock.
 [[nodiscard]] const io::tick_clock& clock();
 
+/// Processor time of this thread: what other programs take in between is not counted.
+[[nodiscard]] std::uint64_t thread_ns() noexcept;
+[[nodiscard]] double thread_seconds() noexcept;
+
 /// Prevents the optimiser from removing the computation of `value`.
 template <class T>
 inline void keep(T& value) {

@@ -16,6 +16,8 @@ namespace corro::lab {
 namespace {
 
 constexpr std::string_view transport_mark = "polling_order_";
+constexpr std::string_view feed_mark = "feed_subscribers_";
+constexpr std::string_view feed_cost_mark = "_message";
 
 using writer = std::back_insert_iterator<std::string>;
 
@@ -150,6 +152,18 @@ void write_transports(writer out, const results& in) {
     }
 }
 
+void write_feed(writer out, const results& in) {
+    fmt::format_to(out,
+                   "\n### Feed\n\n| TCP subscribers of everything | subject | messages delivered | least | most | "
+                   "publisher's processor time per message |\n|---:|---|---:|---:|---:|---:|\n");
+    for (const result& r : in.rows) {
+        if (r.suite != "venue" || !r.row.starts_with(feed_mark) || r.row.ends_with(feed_cost_mark)) continue;
+        fmt::format_to(out, "| {} | {} | {} | {} | {} | {} |\n", r.row.substr(feed_mark.size()), r.subject,
+                       value_text(r.value.median, r.unit), value_text(r.value.min, r.unit),
+                       value_text(r.value.max, r.unit), text(in, r.row + std::string(feed_cost_mark), r.subject));
+    }
+}
+
 /// Whether there are measurements of such rows.
 template <class Test>
 bool has(const results& in, Test&& is_such) {
@@ -169,6 +183,7 @@ std::string venue_tables(const results& all) {
     }
     if (has(all, [](const result& r) { return r.row == "wire_to_wire_new"; })) write_wire(out, all);
     if (has(all, [](const result& r) { return r.row.starts_with(transport_mark); })) write_transports(out, all);
+    if (has(all, [](const result& r) { return r.row.starts_with(feed_mark); })) write_feed(out, all);
     if (has(all, [](const result& r) { return r.row.starts_with("recovery_"); })) write_recovery(out, all);
     return made;
 }

@@ -59,6 +59,16 @@ TEST(venue_tables, set_the_transports_of_one_session_beside_each_other) {
     EXPECT_EQ(text.find("### Answered"), std::string::npos) << "it is another row";
 }
 
+TEST(venue_tables, show_what_a_message_costs_beside_how_many_reach_the_subscribers) {
+    results all;
+    all.rows = {made("feed_subscribers_100", "corro_epoll_inline", "/s", 20e6),
+                made("feed_subscribers_100_message", "corro_epoll_inline", "ns", 1'500)};
+    EXPECT_EQ(venue_tables(all),
+              "\n### Feed\n\n| TCP subscribers of everything | subject | messages delivered | least | most | "
+              "publisher's processor time per message |\n|---:|---|---:|---:|---:|---:|\n"
+              "| 100 | corro_epoll_inline | 20 M/s | 20 M/s | 20 M/s | 1.5 us |\n");
+}
+
 TEST(venue_tables, show_recovery_alone_when_nothing_else_was_measured) {
     results all;
     all.rows = {made("recovery_10_million", "corro_epoll", "ns", 4.25e9)};

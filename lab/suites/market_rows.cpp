@@ -2,7 +2,6 @@
 // Suite `market`: agents' actions per second of processor time, in markets of virtual time.
 
 #include <malloc.h>
-#include <time.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -34,12 +33,6 @@ namespace corro::lab {
 namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
-
-double thread_seconds() noexcept {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
-}
 
 market::common_workload workload_of(std::uint32_t agents, std::uint32_t instruments, bool is_recorded) {
     market::common_workload how;

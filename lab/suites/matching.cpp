@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -64,13 +63,6 @@ const std::vector<matching_row>& rows() {
          [](std::uint64_t n) { return pro_rata("pro_rata_few", 1, n, 100); }, false, false, true},
     };
     return all;
-}
-
-/// Processor time of this thread: what other processes take in between is not counted.
-std::uint64_t thread_ns() noexcept {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 /// From the allocator, and mapped beside it: `base::make_zeroed_memory` maps large memory itself.

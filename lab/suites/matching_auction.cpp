@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The row `auction_uncross` of the suite `matching`: the time to end an auction with 100,000 orders.
 
-#include <time.h>
-
 #include <algorithm>
 #include <memory>
 #include <span>
@@ -20,13 +18,6 @@ constexpr std::uint32_t orders_in_a_short_run = 5'000;
 constexpr std::uint32_t accounts = 64;
 constexpr std::int64_t middle = 10'000;
 constexpr int passes_min = 3;
-
-/// Processor time of this thread: what other processes take in between is not counted.
-std::uint64_t thread_ns() noexcept {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 /// Counts an auction's events and reads all of them.
 class listener final : public facility::event_consumer {

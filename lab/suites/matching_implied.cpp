@@ -2,8 +2,6 @@
 // The rows `implied_*` of the suite `matching`: what implied matching adds to a change in an outright, where twelve
 // expiries stand in calendar spreads with each other, every pair of them.
 
-#include <time.h>
-
 #include <algorithm>
 #include <memory>
 #include <span>
@@ -24,13 +22,6 @@ constexpr std::int64_t nearest = 3;  ///< ticks from the middle to the best pric
 constexpr std::int64_t levels = 20;
 constexpr int passes_min = 3;
 constexpr double pairs_per_second = 5e5;
-
-/// Processor time of this thread: what other processes take in between is not counted.
-std::uint64_t thread_ns() noexcept {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 class listener final : public facility::event_consumer {
  public:

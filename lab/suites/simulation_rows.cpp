@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Suite `simulation`: how much of a venue's life passes in a second of processor time, in the simulated world.
 
-#include <time.h>
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,13 +32,6 @@ using namespace std::chrono_literals;
 constexpr std::uint32_t clients_count = 16;
 constexpr std::uint32_t outstanding_many = 64;
 constexpr std::chrono::microseconds link_latency{20};
-
-/// Processor time of this thread: what other processes take in between is not counted.
-double thread_seconds() noexcept {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
-}
 
 /// What the clients of the whole stack share.
 struct stack_run {

@@ -93,6 +93,7 @@ void implement_venue_corro(registry& into) {
         });
     }
     implement_venue_transports(into);
+    implement_venue_feed(into);
     implement_venue_recovery(into);
 }
 

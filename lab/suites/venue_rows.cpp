@@ -59,6 +59,7 @@ void declare_venue(registry& into) {
                      venue_repeats_count);
     }
     declare_venue_transports(into);
+    declare_venue_feed(into);
     declare_venue_recovery(into);
 }
 

@@ -28,6 +28,10 @@ void implement_venue_recovery(registry& into);
 void declare_venue_transports(registry& into);
 void implement_venue_transports(registry& into);
 
+// The feed to many subscribers.
+void declare_venue_feed(registry& into);
+void implement_venue_feed(registry& into);
+
 /// Journals commands of the suite's traders, by a host without connections.
 /// @param c  As `venue_configuration`, with the journal's folder. @return  The hash of the state after them.
 [[nodiscard]] std::uint64_t write_journal(const node::configuration& c, std::uint64_t commands_count);
