@@ -30,10 +30,15 @@ constexpr std::uint64_t key_that_the_client_guesses = 42;
 /// Client order ids of account 1 with the same place in the ring of names, and with the same home bucket in the table
 /// behind it, in a directory whose key the client knows.
 [[nodiscard]] std::vector<std::uint64_t> colliding_names(std::uint64_t hash_key, std::size_t count) {
-    const base::keyed_hash hash(hash_key);
+    // As order_names places them.
     constexpr std::uint64_t places = 2 * orders_max;
+    constexpr std::uint64_t increment = 0x9e37'79b9'7f4a'7c15;
+    const base::keyed_hash hash(hash_key);
+    const std::uint64_t start_of_account_1 = base::mix64(hash_key + increment) | 1U;
     std::vector<std::uint64_t> names;
-    for (std::uint64_t name = places; names.size() < count; name += places) {
+    for (std::uint64_t round = 1; names.size() < count; ++round) {
+        const std::uint64_t start = (start_of_account_1 + round * increment) >> 32U;
+        const std::uint64_t name = round * places + (places - start % places) % places;
         constexpr std::uint32_t homes = 1U << 11U;  // at least the table's buckets
         if (hash(name, 1) % homes == 0) names.push_back(name);
     }

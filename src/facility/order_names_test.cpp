@@ -60,11 +60,23 @@ class names_and_model {
 
 TEST(order_names, finds_the_names_of_owners_who_count_without_the_table) {
     names_and_model all(100, 7);
-    for (std::uint64_t i = 1; i <= 100; ++i) all.insert({3, 1'000 + i});
+    for (std::uint64_t i = 1; i <= 100; ++i) all.insert({3, 1'100 + i});
     EXPECT_EQ(all.names().others_count(), 0U);
     EXPECT_EQ(all.names().places_count(), 256U);
-    for (std::uint64_t i = 0; i <= 101; ++i) all.expect_same({3, 1'000 + i});
-    all.expect_same({4, 1'050});
+    for (std::uint64_t i = 0; i <= 101; ++i) all.expect_same({3, 1'100 + i});
+    all.expect_same({4, 1'150});
+}
+
+// Behind each round of the ring the numbers go on at another place.
+TEST(order_names, finds_the_names_of_an_owner_who_counts_on_into_the_next_round) {
+    for (std::uint64_t first = 1; first <= 1'000; ++first) {
+        names_and_model few(100, 7);
+        for (std::uint64_t i = 0; i < 60; ++i) few.insert({3, first + i});
+        EXPECT_EQ(few.names().others_count(), 0U) << first;
+        names_and_model all(100, 7);
+        for (std::uint64_t i = 0; i < 100; ++i) all.insert({3, first + i});
+        EXPECT_LT(all.names().others_count(), 33U) << first << ": of an owner with all orders of a venue";
+    }
 }
 
 /// Numbers of an owner that have the place of `first`.
