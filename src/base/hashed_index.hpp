@@ -17,9 +17,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "base/assert.hpp"
+#include "base/equal_words.hpp"
 #include "base/large_array.hpp"
 #include "base/page_touch.hpp"
 
@@ -142,6 +142,7 @@ class hashed_index {
     static constexpr std::uint32_t places_mask = (1U << entries_count) - 1;
     /// One more than the entries, so that all are compared at once; the last one is 0 and never matches.
     using tag_array = std::array<std::uint32_t, entries_count + 1>;
+    static_assert(std::tuple_size_v<tag_array> == 8, "equal_words");
 
     /// A bucket without entries is all zeros: an empty index touches no memory.
     struct bucket {
@@ -159,20 +160,7 @@ class hashed_index {
     }
     /// One bit for each tag that equals `tag`.
     [[nodiscard]] static std::uint32_t matches(const tag_array& in, std::uint32_t tag) noexcept {
-#if defined(__AVX2__)
-        // The compilers' own vectors: the headers of the intrinsics take a third of a second to read. Both compilers
-        // make of this what they make of the intrinsics (compare, move mask).
-        using eight_tags [[gnu::vector_size(32)]] = std::uint32_t;
-        using eight_floats [[gnu::vector_size(32)]] = float;
-        eight_tags all;
-        std::memcpy(&all, in.data(), sizeof all);
-        const auto equal = all == tag;
-        return static_cast<std::uint32_t>(__builtin_ia32_movmskps256(reinterpret_cast<eight_floats>(equal)));
-#else
-        std::uint32_t found = 0;
-        for (std::uint32_t i = 0; i < in.size(); ++i) found |= in[i] == tag ? 1U << i : 0U;
-        return found;
-#endif
+        return equal_words(in.data(), tag);
     }
     [[nodiscard]] static std::uint32_t place_of(const bucket& b, std::uint32_t hash, std::uint32_t slot) noexcept {
         std::uint32_t found = matches(b.tags, tag_of(hash));

@@ -27,7 +27,7 @@ constexpr std::uint32_t orders_max = 4'096;
 constexpr std::uint64_t key_of_the_venue = 0x0123'4567'89ab'cdef;
 constexpr std::uint64_t key_that_the_client_guesses = 42;
 
-/// Client order ids of account 1 with the same place in the ring of names, and with the same home bucket in the table
+/// Client order ids of account 1 with the same line in the ring of names, and with the same home bucket in the table
 /// behind it, in a directory whose key the client knows.
 [[nodiscard]] std::vector<std::uint64_t> colliding_names(std::uint64_t hash_key, std::size_t count) {
     // As order_names places them.

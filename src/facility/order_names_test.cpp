@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -79,33 +81,59 @@ TEST(order_names, finds_the_names_of_an_owner_who_counts_on_into_the_next_round)
     }
 }
 
-/// Numbers of an owner that have the place of `first`.
-std::vector<std::uint64_t> numbers_at_place_of(std::uint64_t first, std::uint32_t owner, std::uint32_t orders_max,
-                                               std::uint64_t hash_key, std::size_t count) {
+constexpr std::uint32_t line_entries = 16;
+
+/// Numbers of an owner that have the line of `first`.
+std::vector<std::uint64_t> numbers_in_line_of(std::uint64_t first, std::uint32_t owner, std::uint32_t orders_max,
+                                              std::uint64_t hash_key, std::size_t count) {
     std::vector<std::uint64_t> found;
     for (std::uint64_t number = first; found.size() < count; ++number) {
         order_names names(orders_max, base::page_touch::no, hash_key);
-        names.insert(owner, first, 0);
-        if (number != first) names.insert(owner, number, 1);
-        if (number == first || names.others_count() == 1) found.push_back(number);
+        for (std::uint32_t slot = 0; slot < line_entries; ++slot) names.insert(owner, first, slot);
+        names.insert(owner, number, line_entries);
+        if (names.others_count() == 1) found.push_back(number);
     }
     return found;
 }
 
-TEST(order_names, keeps_a_name_in_the_table_when_an_open_order_has_its_place) {
-    names_and_model all(8, 7);
-    const std::vector<std::uint64_t> same = numbers_at_place_of(5, 1, 8, 7, 10);
-    for (std::size_t i = 0; i < 8; ++i) all.insert({1, same[i]});
-    EXPECT_EQ(all.names().others_count(), 7U);
+TEST(order_names, keeps_a_name_in_the_table_when_its_line_is_full) {
+    names_and_model all(100, 7);
+    const std::vector<std::uint64_t> same = numbers_in_line_of(5, 1, 100, 7, 23);
+    for (std::size_t i = 0; i < 20; ++i) all.insert({1, same[i]});
+    EXPECT_EQ(all.names().others_count(), 4U);
     for (const std::uint64_t number : same) all.expect_same({1, number});
     all.erase({1, same[0]});
-    all.expect_same({1, same[0]});
-    all.expect_same({1, same[1]});
-    all.insert({1, same[8]});
-    EXPECT_EQ(all.names().others_count(), 7U) << "the place was free again";
     for (const std::uint64_t number : same) all.expect_same({1, number});
-    for (std::size_t i = 1; i < 9; ++i) all.erase({1, same[i]});
+    all.insert({1, same[20]});
+    EXPECT_EQ(all.names().others_count(), 4U) << "the line had room again";
+    all.insert({1, same[21]});
+    EXPECT_EQ(all.names().others_count(), 5U);
+    for (const std::uint64_t number : same) all.expect_same({1, number});
+    for (const std::uint64_t number : same) all.erase({1, number});
     EXPECT_EQ(all.names().others_count(), 0U);
+    for (const std::uint64_t number : same) all.expect_same({1, number});
+}
+
+// Orders that rest for long do not send the names behind them to the table.
+TEST(order_names, finds_names_beside_those_of_long_lived_orders_without_the_table) {
+    constexpr std::uint32_t orders_max = 10'000;
+    base::prng random{base::test_seed()};
+    names_and_model all(orders_max, random());
+    std::vector<name> open;
+    std::size_t others = 0;
+    for (std::uint64_t number = 1; number <= 10 * orders_max; ++number) {
+        const name n{static_cast<std::uint32_t>(1 + random.below(64)), number};
+        if (open.size() == 2 * orders_max / 3) {
+            name& gone = open[random.below(open.size())];
+            all.erase(gone);
+            gone = n;
+        } else {
+            open.push_back(n);
+        }
+        all.insert(n);
+        others = std::max(others, all.names().others_count());
+    }
+    EXPECT_LT(others, orders_max / 100);
 }
 
 // A thousand strategies of one account have the higher bits of the numbers, and each counts in the lower ones.
@@ -125,15 +153,13 @@ TEST(order_names, finds_the_names_of_strategies_with_ranges_of_numbers_without_t
 }
 
 TEST(order_names, does_not_erase_the_name_of_another_order) {
-    order_names names(8, base::page_touch::no, 7);
+    order_names names(100, base::page_touch::no, 7);
     const auto is = [](std::uint32_t wanted) { return [wanted](std::uint32_t slot) { return slot == wanted; }; };
-    const std::uint64_t same = numbers_at_place_of(5, 1, 8, 7, 2).back();
-    names.insert(1, 5, 2);
-    names.insert(1, same, 3);
-    names.erase(1, 5, 4);
-    names.erase(1, same, 4);
-    EXPECT_EQ(names.find(1, 5, is(2)), 2U);
-    EXPECT_EQ(names.find(1, same, is(3)), 3U);
+    const std::vector<std::uint64_t> same = numbers_in_line_of(5, 1, 100, 7, line_entries + 1);
+    for (std::uint32_t slot = 0; slot <= line_entries; ++slot) names.insert(1, same[slot], slot);
+    ASSERT_EQ(names.others_count(), 1U);
+    for (const std::uint64_t number : same) names.erase(1, number, 50);
+    for (std::uint32_t slot = 0; slot <= line_entries; ++slot) EXPECT_EQ(names.find(1, same[slot], is(slot)), slot);
 }
 
 TEST(order_names, agrees_with_a_map_over_random_names_of_every_kind) {

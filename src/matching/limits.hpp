@@ -10,7 +10,7 @@ namespace corro::matching {
 
 /// Open orders in one engine. Accounts, levels and orders, which take two indices each, share one index space that must
 /// stay below 2^30, because a price key and an index travel together in 63 bits.
-inline constexpr std::uint32_t orders_max = 1U << 28;
+inline constexpr std::uint32_t orders_max = (1U << 28) - 1;
 
 /// Accounts in one engine; an account's number is its index.
 inline constexpr std::uint32_t accounts_max = 1U << 24;

@@ -118,11 +118,6 @@ class order_directory {
         by_client_order_.prefetch(f.account.value, f.client_order.value);
         if (f.enters) by_request_.prefetch(f.session.value, f.request);
     }
-    /// The second step for an order that will enter: names whose places other orders have.
-    void prefetch_others(const domain::prefetch_hint& f) const noexcept {
-        by_client_order_.prefetch_insert(f.account.value, f.client_order.value);
-        by_request_.prefetch_insert(f.session.value, f.request);
-    }
     void prefetch_name(domain::account_id account, domain::client_order_id name) const noexcept {
         by_client_order_.prefetch(account.value, name.value);
     }
@@ -153,13 +148,6 @@ class order_directory {
         const order_record& r = records_[slot];
         by_client_order_.prefetch(r.account.value, r.client_order.value);
         by_request_.prefetch(r.session.value, r.request);
-    }
-
-    /// The step behind `prefetch_names`: names whose places other orders had when they came.
-    void prefetch_others(std::uint32_t slot) const noexcept {
-        const order_record& r = records_[slot];
-        by_client_order_.prefetch_erase(r.account.value, r.client_order.value, slot);
-        by_request_.prefetch_erase(r.session.value, r.request, slot);
     }
 
     /// Adds an order by the ids in its record. No other open order of the account may have its client order id.

@@ -24,10 +24,7 @@ order_lookup::result order_lookup::find_by_name(const command& c, std::uint32_t 
 void order_lookup::prefetch(std::span<domain::prefetch_hint> coming) const noexcept {
     for (const domain::prefetch_hint& f : coming) orders_.prefetch(f);
     for (const domain::prefetch_hint& f : coming) {
-        if (f.enters) {
-            orders_.prefetch_others(f);
-            continue;
-        }
+        if (f.enters) continue;
         const std::uint32_t slot = orders_.prefetch_record(f);
         if (slot != order_directory::none) engine_.prefetch(slot);
     }
@@ -52,7 +49,6 @@ template <int Step>
                                           .client_order = c.client_order,
                                           .enters = true};
         if (Step == 0) orders_.prefetch(names);
-        if (Step == 1) orders_.prefetch_others(names);
         const std::uint32_t book = instruments.book_of(c.instrument);
         const domain::side side = c.order_terms().side;
         const bool is_side = side == domain::side::buy || side == domain::side::sell;
@@ -73,7 +69,7 @@ template <int Step>
         const std::uint32_t slot = engine_.likely_slot_of(c.named_order());
         if (slot == none) return;
         if (Step == 0) return engine_.prefetch(slot);
-        if (Step == 2) return orders_.prefetch_others(slot);
+        if (Step == 2) return;
         engine_.prefetch_place(slot);
         orders_.prefetch_names(slot);
         return;

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds open orders by a number that their owner has given them.
 //
-// Most owners count: their next number is one more than the last. So a number has its place in a ring of all owners'
-// numbers: the numbers of one owner follow each other there, sixteen to a cache line, from a start that is the owner's.
-// One round of the ring later they follow each other from another start: owners that give each of their strategies a
-// range of numbers have all of them in different places. To enter, find or remove a name takes one look at its place.
-// Only a name whose place another open order has is kept in a hash table; its place counts it. Nothing else searches
-// the table, so an owner whose numbers jump, or a long-lived order in the way, costs no more than the table.
+// Most owners count: their next number is one more than the last. So a number has its line in a ring of all owners'
+// numbers: the numbers of one owner follow each other there, sixteen to a line, from a start that is the owner's. One
+// round of the ring later they follow each other from another start: owners that give each of their strategies a range
+// of numbers have all of them in different places. A name takes any free entry of its line; each entry has four bits of
+// its name, so that nearly always only the record of the wanted order is read. Only a name whose line is full is kept
+// in a hash table.
 //
-// Layout: an entry of the ring is the slot plus 1 (0: free) in its low 29 bits and the count in the high 3; a full
-// count
-//         never decreases.
+// Layout: an entry is the slot plus 1 and, in the high four bits, the lowest four of the name's place; 0: free.
 // Limits: as many names as the engine holds orders. At least twice as many places, rounded up to a power of two.
 // Clients choose the numbers, so the table's hash uses a secret: no choice of numbers makes it slow. The secret has no
-// other effect.
+// other effect. A look-up reads at most the sixteen records of a line, and then the table.
 // Threads: none of its own.
 // Cost: allocates at construction only; expected constant time.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 
+#include "base/equal_words.hpp"
 #include "base/hash.hpp"
 #include "base/hashed_index.hpp"
 #include "base/large_array.hpp"
@@ -36,9 +36,9 @@ class order_names {
     static constexpr std::uint32_t none = base::hashed_index::none;
 
     order_names(std::uint32_t orders_max, base::page_touch touch, std::uint64_t hash_key)
-        : ring_(std::bit_ceil(2 * std::size_t{orders_max}), touch),
-          mask_(static_cast<std::uint32_t>(ring_.size() - 1)),
-          round_bits_(static_cast<std::uint32_t>(std::countr_zero(ring_.size()))),
+        : lines_(std::max<std::size_t>(std::bit_ceil(2 * std::size_t{orders_max}) / line_entries, 1), touch),
+          mask_(static_cast<std::uint32_t>(places_count() - 1)),
+          round_bits_(static_cast<std::uint32_t>(std::countr_zero(places_count()))),
           others_(orders_max, touch, std::size_t{orders_max} + orders_max / 4) {
         set_hash_key(hash_key);
     }
@@ -53,64 +53,96 @@ class order_names {
     template <class HasName>
     [[nodiscard, gnu::always_inline]] std::uint32_t find(std::uint32_t owner, std::uint64_t name,
                                                          HasName&& has_name) const noexcept {
-        const std::uint32_t entry = ring_[place_of(owner, name)];
-        const std::uint32_t slot = (entry & slot_mask) - 1;
-        if (slot != none && has_name(slot)) return slot;
-        if (entry <= slot_mask) [[likely]]
+        const std::uint32_t place = place_of(owner, name);
+        const line& l = line_of(place);
+        for (std::uint32_t found = candidates(l, place); found != 0; found &= found - 1) {
+            const std::uint32_t slot = (l[first_of(found)] & slot_mask) - 1;
+            if (has_name(slot)) [[likely]]
+                return slot;
+        }
+        if (others_.size() == 0) [[likely]]
             return none;
         return find_other(owner, name, has_name);
     }
     /// @pre No order has the name.
     [[gnu::always_inline]] void insert(std::uint32_t owner, std::uint64_t name, std::uint32_t slot) noexcept {
-        std::uint32_t& entry = ring_[place_of(owner, name)];
-        if ((entry & slot_mask) == 0) [[likely]]
-            entry += slot + 1;
-        else
-            insert_other(entry, owner, name, slot);
+        const std::uint32_t place = place_of(owner, name);
+        line& l = line_of(place);
+        const std::uint32_t own = place % line_entries;
+        if (l[own] == 0) [[likely]] {
+            l[own] = entry_of(place, slot);
+        } else if (const std::uint32_t free = equal_entries(l, 0); free != 0) {
+            l[first_of(free)] = entry_of(place, slot);
+        } else {
+            insert_other(owner, name, slot);
+        }
     }
     /// No effect if the order does not have the name.
     [[gnu::always_inline]] void erase(std::uint32_t owner, std::uint64_t name, std::uint32_t slot) noexcept {
-        std::uint32_t& entry = ring_[place_of(owner, name)];
-        if ((entry & slot_mask) == slot + 1) [[likely]]
-            entry &= ~slot_mask;
-        else if (entry > slot_mask)
-            erase_other(entry, owner, name, slot);
+        const std::uint32_t place = place_of(owner, name);
+        line& l = line_of(place);
+        const std::uint32_t own = place % line_entries;
+        const std::uint32_t entry = entry_of(place, slot);
+        if (l[own] == entry) [[likely]] {
+            l[own] = 0;
+        } else if (const std::uint32_t found = equal_entries(l, entry); found != 0) {
+            l[first_of(found)] = 0;
+        } else if (others_.size() != 0) {
+            erase_other(owner, name, slot);
+        }
     }
 
     void prefetch(std::uint32_t owner, std::uint64_t name) const noexcept {
-        __builtin_prefetch(&ring_[place_of(owner, name)], 1);
-    }
-    // The table's part of `insert` and of `erase`, for the few names that need it. Both read what `prefetch` has
-    // fetched.
-
-    void prefetch_insert(std::uint32_t owner, std::uint64_t name) const noexcept {
-        if ((ring_[place_of(owner, name)] & slot_mask) != 0) others_.prefetch(hash_of(owner, name));
-    }
-    void prefetch_erase(std::uint32_t owner, std::uint64_t name, std::uint32_t slot) const noexcept {
-        const std::uint32_t entry = ring_[place_of(owner, name)];
-        if (entry > slot_mask && (entry & slot_mask) != slot + 1) others_.prefetch(hash_of(owner, name));
+        __builtin_prefetch(&line_of(place_of(owner, name)), 1);
     }
     /// The slot of the order that is likely to have the name, or `none`: to prefetch it before `find`.
     [[nodiscard]] std::uint32_t likely(std::uint32_t owner, std::uint64_t name) const noexcept {
-        return (ring_[place_of(owner, name)] & slot_mask) - 1;
+        const std::uint32_t place = place_of(owner, name);
+        const line& l = line_of(place);
+        const std::uint32_t found = candidates(l, place);
+        return found != 0 ? (l[first_of(found)] & slot_mask) - 1 : none;
     }
 
     /// The most names that one bucket of the table has sent on to the next. Reads the whole table.
     [[nodiscard]] std::uint32_t passed_max() const noexcept { return others_.passed_max(); }
     /// Names in the table.
     [[nodiscard]] std::size_t others_count() const noexcept { return others_.size(); }
-    [[nodiscard]] std::size_t places_count() const noexcept { return ring_.size(); }
+    [[nodiscard]] std::size_t places_count() const noexcept { return lines_.size() * line_entries; }
 
  private:
-    static constexpr std::uint32_t count_bits = 3;
-    static constexpr std::uint32_t slot_mask = ~std::uint32_t{0} >> count_bits;
-    static constexpr std::uint32_t one_more = slot_mask + 1;
-    static constexpr std::uint32_t full_count = ~slot_mask;
+    static constexpr std::size_t line_entries = 16;
+    static constexpr std::uint32_t mark_bits = 4;  ///< of a place
+    static constexpr std::uint32_t slot_mask = ~std::uint32_t{0} >> mark_bits;
     static_assert(matching::orders_max <= slot_mask);
+
+    struct alignas(64) line {
+        std::array<std::uint32_t, line_entries> entries{};
+        [[nodiscard]] std::uint32_t& operator[](std::size_t at) noexcept { return entries[at]; }
+        [[nodiscard]] std::uint32_t operator[](std::size_t at) const noexcept { return entries[at]; }
+    };
 
     [[nodiscard]] std::uint32_t place_of(std::uint32_t owner, std::uint64_t name) const noexcept {
         const std::uint64_t start = owner * start_ + (name >> round_bits_) * 0x9e3779b97f4a7c15ULL;  // 2^64 / phi
         return (static_cast<std::uint32_t>(start >> 32U) + static_cast<std::uint32_t>(name)) & mask_;
+    }
+    [[nodiscard]] line& line_of(std::uint32_t place) noexcept { return lines_[place / line_entries]; }
+    [[nodiscard]] const line& line_of(std::uint32_t place) const noexcept { return lines_[place / line_entries]; }
+    [[nodiscard]] static std::uint32_t mark_of(std::uint32_t place) noexcept { return place << (32U - mark_bits); }
+    [[nodiscard]] static std::uint32_t entry_of(std::uint32_t place, std::uint32_t slot) noexcept {
+        return mark_of(place) | (slot + 1);
+    }
+    /// One bit for each entry that is `wanted`.
+    [[nodiscard]] static std::uint32_t equal_entries(const line& in, std::uint32_t wanted,
+                                                     std::uint32_t mask = ~std::uint32_t{0}) noexcept {
+        return base::equal_words(in.entries.data(), wanted, mask) |
+               base::equal_words(in.entries.data() + 8, wanted, mask) << 8U;
+    }
+    /// The entries of names with the lowest bits of this place.
+    [[nodiscard]] static std::uint32_t candidates(const line& in, std::uint32_t place) noexcept {
+        return equal_entries(in, mark_of(place), ~slot_mask) & ~equal_entries(in, 0);
+    }
+    [[nodiscard]] static std::size_t first_of(std::uint32_t bits) noexcept {
+        return static_cast<std::size_t>(std::countr_zero(bits));
     }
     [[nodiscard]] std::uint32_t hash_of(std::uint32_t owner, std::uint64_t name) const noexcept {
         return hash_(name, owner);
@@ -120,17 +152,14 @@ class order_names {
                                                           HasName&& has_name) const noexcept {
         return others_.find(hash_of(owner, name), has_name);
     }
-    [[gnu::noinline]] void insert_other(std::uint32_t& entry, std::uint32_t owner, std::uint64_t name,
-                                        std::uint32_t slot) noexcept {
+    [[gnu::noinline]] void insert_other(std::uint32_t owner, std::uint64_t name, std::uint32_t slot) noexcept {
         others_.insert(hash_of(owner, name), slot);
-        if (entry < full_count) entry += one_more;
     }
-    [[gnu::noinline]] void erase_other(std::uint32_t& entry, std::uint32_t owner, std::uint64_t name,
-                                       std::uint32_t slot) noexcept {
-        if (others_.erase(hash_of(owner, name), slot) && entry < full_count) entry -= one_more;
+    [[gnu::noinline]] void erase_other(std::uint32_t owner, std::uint64_t name, std::uint32_t slot) noexcept {
+        others_.erase(hash_of(owner, name), slot);
     }
 
-    base::large_array<std::uint32_t> ring_;
+    base::large_array<line> lines_;
     std::uint32_t mask_;
     std::uint32_t round_bits_;
     base::hashed_index others_;
