@@ -36,6 +36,9 @@ class Operate(unittest.TestCase):
             text = file.read()
         for old, new in zip(PORTS, ports):
             text = text.replace(f"127.0.0.1:{old}", f"127.0.0.1:{new}")
+        # The API logs on too; without it, `corro load` has all sessions.
+        text, removed = re.subn(r"^\[api\]\n.+\n", "", text, flags=re.MULTILINE)
+        self.assertEqual(removed, 1)
         text += (f'\n[metrics]\nlisten = "127.0.0.1:{self.metrics}"\n\n[facility]\njournal = "{self.journal}"\n'
                  "journal_segment_bytes = 65_536\njournal_segments_kept = 2\nsnapshots_kept = 2\n")
         with open(self.config, "w", encoding="utf-8") as file:
@@ -74,6 +77,11 @@ class Operate(unittest.TestCase):
     def load(self, messages):
         done = run("load", "--config", self.config, "--clients", "4", "--messages", str(messages))
         self.assertEqual(done.returncode, 0, done.stderr)
+        # The end of each connection is in the journal when the venue has seen it; else the next start puts it there.
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while self.metric("corro_sessions") != 0:
+            self.assertLess(time.monotonic(), deadline, "the clients of `corro load` are still logged on")
+            time.sleep(0.01)
 
     def next_command(self, directory):
         sound = run("journal", "verify", directory)
