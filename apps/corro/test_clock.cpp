@@ -43,6 +43,7 @@ class shifted_platform final : public io::platform {
     [[nodiscard]] std::unique_ptr<io::worker> make_worker(io::context_options options) override {
         return io::make_thread_worker(*this, options);
     }
+    [[nodiscard]] std::size_t processors_count() const noexcept override { return below_.processors_count(); }
 
  private:
     io::platform& below_;

@@ -81,6 +81,8 @@ class feed_publisher {
     void prefetch(std::span<const domain::prefetch_hint> coming) const noexcept { image_.prefetch(coming); }
     /// The same for an event that will be published soon.
     void prefetch(const domain::event& event) const noexcept { image_.prefetch(event); }
+    /// The same in steps 0 to 2; each reads what the one before has fetched.
+    void prefetch(const domain::event& event, int step) const noexcept { image_.prefetch(event, step); }
 
     /// Lets the followers send the published messages. To be called once per batch of events.
     void flush() noexcept {

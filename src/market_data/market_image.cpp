@@ -53,6 +53,20 @@ void market_image::prefetch(std::span<const domain::prefetch_hint> coming) const
     for_each_known([](const feed::book_image& book, domain::order_id order) { book.prefetch_neighbours(order); });
 }
 
+void market_image::prefetch(const domain::event& event, int step) const noexcept {
+    using enum domain::event_kind;
+    const bool is_of_order = event.kind == order_added || event.kind == order_reduced || event.kind == order_deleted;
+    if (!is_of_order || event.instrument.value >= markets_.size()) return;
+    const feed::book_image& book = markets_[event.instrument.value].book;
+    if (event.kind == order_added) {
+        if (step == 0) book.prefetch_addition(event.book.order);
+        return;
+    }
+    if (step == 0) book.prefetch(event.book.order);
+    if (step == 1) book.prefetch_order(event.book.order);
+    if (step == 2) book.prefetch_neighbours(event.book.order);
+}
+
 market_image market_image::without_orders() const {
     market_image made({}, hash_key_);
     made.instruments_ = instruments_;

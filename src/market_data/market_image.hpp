@@ -64,6 +64,9 @@ class market_image {
         markets_[event.instrument.value].book.prefetch_addition(event.book.order);
     }
 
+    /// The same in steps 0 to 2, for changes of orders too; each reads what the one before has fetched.
+    void prefetch(const domain::event& event, int step) const noexcept;
+
     [[nodiscard]] const wire::instrument_table& instruments() const noexcept { return instruments_; }
     /// The book of an instrument; nullptr for an unknown one. Valid until the next definition.
     [[nodiscard]] const feed::book_image* book(domain::instrument_id id) const noexcept {

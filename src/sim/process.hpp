@@ -59,6 +59,7 @@ class process final : public io::platform {
     [[nodiscard]] std::unique_ptr<io::storage> make_storage(io::context& on, io::file_faults* faults) override;
     /// A context that is stepped with the others, without a thread.
     [[nodiscard]] std::unique_ptr<io::worker> make_worker(io::context_options options) override;
+    [[nodiscard]] std::size_t processors_count() const noexcept override { return 2; }
     /// Kills it, as soon as its contexts do not run.
     void end_process(int code) noexcept override;
 

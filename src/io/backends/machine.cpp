@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/loop/machine.hpp"
 
+#include <sched.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <exception>
 #include <system_error>
 #include <thread>
@@ -125,6 +128,13 @@ std::chrono::system_clock::time_point machine::wall_now() noexcept {
 const tick_clock& machine::ticks() {
     static const tick_clock one;
     return one;
+}
+
+std::size_t machine::processors_count() const noexcept {
+    cpu_set_t allowed;
+    // It fails where there are more processors than the set has room for.
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return CPU_SETSIZE;
+    return static_cast<std::size_t>(std::max(1, CPU_COUNT(&allowed)));
 }
 
 void machine::fill_random(std::span<std::byte> into) noexcept {

@@ -37,6 +37,7 @@ class machine : public platform {
     [[nodiscard]] std::unique_ptr<storage> make_storage(context& on, file_faults* faults) final;
     /// A worker on a thread of its own.
     [[nodiscard]] std::unique_ptr<worker> make_worker(context_options options) final;
+    [[nodiscard]] std::size_t processors_count() const noexcept final;
 };
 
 /// A worker on a thread of its own whose context stands on `on`. For platforms that leave threads to the machine.

@@ -110,6 +110,9 @@ class platform {
     /// @throws std::system_error if the kernel refuses the backend (start-up).
     [[nodiscard]] virtual std::unique_ptr<worker> make_worker(context_options options) = 0;
 
+    /// Processors that the threads of this process may use; at least 1. A simulated machine has as many as are useful.
+    [[nodiscard]] virtual std::size_t processors_count() const noexcept = 0;
+
     /// Ends the process with this exit code: no destructor runs, and no thread is waited for, since any may hang. On a
     /// simulated machine the call returns, and the process is killed before time passes.
     virtual void end_process(int code) noexcept { std::_Exit(code); }

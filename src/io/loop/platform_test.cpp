@@ -2,8 +2,10 @@
 #include "io/loop/platform.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -70,6 +72,22 @@ TEST_P(platforms, random_bytes_do_not_repeat) {
     machine().fill_random(first);
     machine().fill_random(second);
     EXPECT_NE(first, second);
+}
+
+TEST_P(platforms, count_the_processors_that_the_process_may_use) {
+    if (machine().name() == "simulated") {
+        EXPECT_GE(machine().processors_count(), 2U);
+        return;
+    }
+    cpu_set_t before;
+    ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+    EXPECT_EQ(machine().processors_count(), static_cast<std::size_t>(CPU_COUNT(&before)));
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    EXPECT_EQ(machine().processors_count(), 1U);
+    ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
 TEST_P(platforms, the_clocks_of_a_context_are_the_platforms) {

@@ -43,6 +43,7 @@ class wall_clock_platform final : public platform {
     [[nodiscard]] std::unique_ptr<worker> make_worker(context_options options) override {
         return make_thread_worker(*this, options);
     }
+    [[nodiscard]] std::size_t processors_count() const noexcept override { return below_.processors_count(); }
 
  private:
     clock_function shown_;

@@ -17,6 +17,9 @@ inline constexpr std::size_t commands_batch_max = 512;
 /// Events passed on in a batch before they are sent and the sockets are served.
 inline constexpr std::size_t events_batch_max = 4'096;
 
+/// Public events between a replay and the publishing of them: 1 MiB. A power of two.
+inline constexpr std::size_t feed_relay_capacity = 1U << 14U;
+
 /// Events between the facility's thread and the thread of gateway and feed: 4 MiB, some 6,000 commands.
 inline constexpr std::size_t event_ring_capacity = 1U << 16U;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/recovery/journal_replay.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/defect.hpp"
@@ -162,11 +164,47 @@ void journal_replay::replay_next(matching_host& host) noexcept {
     ++replayed_count_;
 }
 
+// Prefetches the memory of the next commands, as a gateway does for the requests that it has at hand.
+void journal_replay::announce_next(const venue_parts& parts) noexcept {
+    std::array<domain::prefetch_hint, domain::prefetch_hints_max> coming;
+    std::size_t count = 0;
+    for (const domain::command& c : behind_.commands.first(std::min(behind_.commands.size(), coming.size()))) {
+        if (parts.answers != nullptr) parts.answers->prefetch(c.session);
+        const bool enters = c.kind == domain::command_kind::enter_order;
+        if (!enters && c.kind != domain::command_kind::cancel_order && c.kind != domain::command_kind::amend_order)
+            continue;
+        domain::prefetch_hint& hint = coming[count++];
+        hint = {.account = c.account,
+                .session = c.session,
+                .instrument = c.instrument,
+                .request = c.request(),
+                .client_order = c.client_order,
+                .enters = enters};
+        if (!enters) hint.order = c.named_order();
+    }
+    const std::span<domain::prefetch_hint> hints(coming.data(), count);
+    parts.host->state().expect(hints);
+    if (relay_ == nullptr) parts.feed->prefetch(hints);
+    if (parts.answers == nullptr) return;
+    for (const domain::command& c : behind_.commands.first(std::min(behind_.commands.size(), coming.size()))) {
+        parts.answers->prefetch_place(c.session);
+    }
+}
+
 io::task<void> journal_replay::run(venue_parts parts, const std::atomic<bool>* stopping, std::uint64_t until) {
     co_await load_newest(parts);
+    co_await replay_until(until, parts, stopping);
+    if (relay_ != nullptr) co_await relay_->hand_over();
+}
+
+io::task<void> journal_replay::replay_until(std::uint64_t until, venue_parts parts, const std::atomic<bool>* stopping) {
     while (stopping == nullptr || !stopping->load(std::memory_order_relaxed)) {
         while (has_next()) {
             if (next().sequence.value > until) co_return;
+            if (replayed_count_ % domain::prefetch_hints_max == 0) {
+                announce_next(parts);
+                if (relay_ != nullptr && relay_->has_portion()) co_await relay_->hand_over();
+            }
             replay_next(*parts.host);
         }
         if (parts.host->sequence() >= until) co_return;

@@ -25,6 +25,7 @@
 #include "journal/storage.hpp"
 #include "node/recovery/recovery_progress.hpp"
 #include "node/recovery/venue_snapshot.hpp"
+#include "node/venue/feed_relay.hpp"
 
 namespace corro::node {
 
@@ -46,6 +47,9 @@ class journal_replay {
 
     /// Reports the progress of the replay from now on. `progress` outlives it; several replays may share one.
     void report_to(recovery_progress* progress) noexcept { progress_ = progress; }
+
+    /// The events of the feed go through `relay` from now on, which outlives the replay.
+    void publish_by(feed_relay* relay) noexcept { relay_ = relay; }
 
     /// Brings the venue to the journal's end, or to the command `until`, whichever comes first. Fails with
     /// recovery_error.
@@ -98,6 +102,8 @@ class journal_replay {
     io::task<tail> find_tail(const journal::stored_snapshot* snapshot);
     io::task<void> load_newest(venue_parts parts);
     void report(bool at_end) noexcept;
+    io::task<void> replay_until(std::uint64_t until, venue_parts parts, const std::atomic<bool>* stopping);
+    void announce_next(const venue_parts& parts) noexcept;
 
     journal::storage* files_;
     std::string directory_;
@@ -108,6 +114,7 @@ class journal_replay {
     std::uint64_t snapshot_sequence_ = 0;
     std::uint64_t replayed_count_ = 0;
     recovery_progress* progress_ = nullptr;
+    feed_relay* relay_ = nullptr;
     bool reports_ = false;                 ///< the total has been reported
     std::uint64_t reported_bytes_ = 0;     ///< of the reader's
     std::uint64_t reported_commands_ = 0;  ///< of the replayed commands

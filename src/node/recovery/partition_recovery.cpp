@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <exception>
 #include <optional>
 #include <span>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "node/recovery/partition_replay.hpp"
 #include "node/recovery/partition_store.hpp"
 #include "node/recovery/venue_snapshot.hpp"
+#include "node/venue/feed_relay.hpp"
 #include "node/venue/run_on.hpp"
 
 namespace corro::node {
@@ -107,12 +109,33 @@ io::task<void> replay_all(std::vector<replayed_partition> all, all_partitions pa
     found->passed_over_count = lost.passed_over_count();
 }
 
+/// Replays the journal on a worker; and publishes its events on another one, if that can gain time.
+io::task<void> replay_on(io::worker* reading, partition* only, venue_parts parts) {
+    journal_replay& replay = only->journal->replay();
+    if (reading->where().runs_on().processors_count() == 1) {
+        co_await run_on(reading, replay.run(parts));
+        co_return;
+    }
+    feed_relay relay(only->edge_context, reading->where(), only->feed.publisher());
+    only->feed.publish_by(&relay);
+    replay.publish_by(&relay);
+    std::exception_ptr failure;
+    try {
+        co_await run_on(reading, replay.run(parts));
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    co_await relay.finish();
+    only->feed.publish_by(nullptr);
+    if (failure) std::rethrow_exception(failure);
+}
+
 io::task<void> recover_on(io::worker* reading, partition* only, gateway::answer_log* answers,
                           recovery_progress* progress) {
     host_journal& journal = *only->journal;
     journal.replay_on(reading->where(), progress);
     co_await only->run_on_host(journal.take_directory());
-    co_await run_on(reading, journal.replay().run(only->parts(*answers)));
+    co_await replay_on(reading, only, only->parts(*answers));
     co_await only->run_on_host(journal.finish(&only->host, answers));
 }
 

@@ -25,6 +25,7 @@
 #include "market_data/subscriber_registry.hpp"
 #include "market_data/subscriber_server.hpp"
 #include "node/configuration/configuration.hpp"
+#include "node/venue/feed_relay.hpp"
 #include "telemetry/event_log.hpp"
 
 namespace corro::node {
@@ -54,9 +55,16 @@ class market_data_server {
     void publish(const domain::event& event) noexcept {
         if (event.kind == domain::event_kind::phase_changed) [[unlikely]]
             note_phase(event.instrument, event.phase.phase);
+        if (relay_ != nullptr) [[unlikely]]
+            return relay_->push(event);
         publisher_.publish(event);
     }
-    void expect(const domain::event& event) const noexcept { publisher_.prefetch(event); }
+    void expect(const domain::event& event) const noexcept {
+        if (relay_ == nullptr) [[likely]]
+            publisher_.prefetch(event);
+    }
+    /// For set-up: leaves the publishing to `relay` until this is called with nullptr.
+    void publish_by(feed_relay* relay) noexcept { relay_ = relay; }
 
     /// For set-up, after a recovery: takes over the phases of all instruments.
     void take_phases(const facility::facility& state);
@@ -90,6 +98,7 @@ class market_data_server {
     io::context& context_;
     std::vector<std::optional<domain::trading_phase>> phases_;  ///< by instrument id
     market_data::feed_publisher publisher_;
+    feed_relay* relay_ = nullptr;
     market_data::subscriber_server subscribers_;
     std::unique_ptr<market_data::line_publisher> lines_;
     std::unique_ptr<fix_market_data::fix_market_data_server> fix_;
