@@ -2,8 +2,9 @@
 // Suite `venue`: the feed over TCP to many subscribers, each of which gets every message.
 //
 // The publisher has a thread with a processor of its own, and all subscribers together have another one. The publisher
-// waits when it is far ahead of the slowest subscriber, so the rate is what both can do. Its processor time per message
-// shows what a subscriber costs.
+// waits when it is far ahead of the slowest subscriber, so the rate is what both can do. It publishes in batches of 512
+// messages, one for each command of a venue's largest batch, as a venue does that has more commands than it can
+// execute. Its processor time per message shows what a subscriber costs.
 
 #include <fmt/format.h>
 
@@ -33,6 +34,7 @@
 #include "lab/suites/venue_suite.hpp"
 #include "market_data/feed_publisher.hpp"
 #include "market_data/subscriber_server.hpp"
+#include "node/configuration/limits.hpp"
 #include "wire/soup_bin_tcp.hpp"
 
 namespace corro::lab {
@@ -42,7 +44,7 @@ namespace soup = wire::soup_bin_tcp;
 using std::chrono::microseconds;
 
 constexpr std::array<std::size_t, 3> subscriber_counts{1, 10, 100};
-constexpr std::size_t events_per_batch = 64;
+constexpr std::size_t events_per_batch = node::commands_batch_max;
 constexpr std::uint64_t ahead_bytes_max = std::uint64_t{4} << 20U;  ///< of the slowest subscriber
 constexpr std::size_t read_bytes = std::size_t{64} << 10U;
 constexpr microseconds pause{20};

@@ -156,7 +156,7 @@ void declare_venue_recovery(registry& into) {
                    "snapshot; from fewer in proportion when the run is to be shorter than 0.3 s"},
                   {"recovery_snapshot_and_tail", "ns", better::lower,
                    "the same with a snapshot and a hundred thousand commands behind it"}},
-                 1, 1, venue_repeats_count);
+                 2, 1, venue_repeats_count);
 }
 
 void implement_venue_recovery(registry& into) {
