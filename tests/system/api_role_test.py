@@ -170,7 +170,12 @@ class Role(unittest.TestCase):
         token = self.log_on()
         state = self.call("private/get_order_state", token, order_id=placed["order_id"])
         self.assertEqual((state["order_state"], state["label"], state["amount"]), ("open", "stays", 2))
-        page = Frames(self.port, f"instrument={INSTRUMENT}")
+        # It refuses the market until it has caught up with the feed.
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while (page := Frames(self.port, f"instrument={INSTRUMENT}")).status != 101:
+            self.assertLess(time.monotonic(), deadline, page.status)
+            page.close()
+            time.sleep(0.01)
         snapshot = page.next()
         book = self.call("public/get_order_book", instrument_name=INSTRUMENT, depth=10000)
         self.assertEqual(snapshot[1], 1)
