@@ -4,7 +4,6 @@
 // Threads: any; pure. Cost: no branch with AVX2.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 

@@ -157,18 +157,12 @@ void journal_replay::report(bool at_end) noexcept {
     reported_commands_ = replayed_count_;
 }
 
-void journal_replay::replay_next(matching_host& host) noexcept {
-    host.state().look_ahead(behind_.commands);
-    host.replay(behind_.commands.front());
-    behind_.commands = behind_.commands.subspan(1);
-    ++replayed_count_;
-}
-
 // Prefetches the memory of the next commands, as a gateway does for the requests that it has at hand.
 void journal_replay::announce_next(const venue_parts& parts) noexcept {
     std::array<domain::prefetch_hint, domain::prefetch_hints_max> coming;
     std::size_t count = 0;
-    for (const domain::command& c : behind_.commands.first(std::min(behind_.commands.size(), coming.size()))) {
+    const auto commands = behind_.commands.first(std::min(behind_.commands.size(), coming.size()));
+    for (const domain::command& c : commands) {
         if (parts.answers != nullptr) parts.answers->prefetch(c.session);
         const bool enters = c.kind == domain::command_kind::enter_order;
         if (!enters && c.kind != domain::command_kind::cancel_order && c.kind != domain::command_kind::amend_order)
@@ -186,9 +180,16 @@ void journal_replay::announce_next(const venue_parts& parts) noexcept {
     parts.host->state().expect(hints);
     if (relay_ == nullptr) parts.feed->prefetch(hints);
     if (parts.answers == nullptr) return;
-    for (const domain::command& c : behind_.commands.first(std::min(behind_.commands.size(), coming.size()))) {
-        parts.answers->prefetch_place(c.session);
-    }
+    for (const domain::command& c : commands) parts.answers->prefetch_place(c.session);
+}
+
+void journal_replay::replay_next(const venue_parts& parts) noexcept {
+    if (replayed_count_ % domain::prefetch_hints_max == 0) announce_next(parts);
+    // This one fetches prices too.
+    parts.host->state().look_ahead(behind_.commands);
+    parts.host->replay(behind_.commands.front());
+    behind_.commands = behind_.commands.subspan(1);
+    ++replayed_count_;
 }
 
 io::task<void> journal_replay::run(venue_parts parts, const std::atomic<bool>* stopping, std::uint64_t until) {
@@ -201,11 +202,8 @@ io::task<void> journal_replay::replay_until(std::uint64_t until, venue_parts par
     while (stopping == nullptr || !stopping->load(std::memory_order_relaxed)) {
         while (has_next()) {
             if (next().sequence.value > until) co_return;
-            if (replayed_count_ % domain::prefetch_hints_max == 0) {
-                announce_next(parts);
-                if (relay_ != nullptr && relay_->has_portion()) co_await relay_->hand_over();
-            }
-            replay_next(*parts.host);
+            replay_next(parts);
+            if (relay_ != nullptr && relay_->has_portion()) co_await relay_->hand_over();
         }
         if (parts.host->sequence() >= until) co_return;
         co_await fetch();

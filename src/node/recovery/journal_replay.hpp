@@ -81,7 +81,8 @@ class journal_replay {
     /// Reads more commands. @pre Not `has_next`.
     [[nodiscard]] io::task<void> fetch();
     [[nodiscard]] const domain::command& next() const noexcept { return behind_.commands.front(); }
-    void replay_next(matching_host& host) noexcept;
+    /// @pre has_next().
+    void replay_next(const venue_parts& parts) noexcept;
 
     /// The journal's end. @pre The replay has reached it (asserted).
     [[nodiscard]] const journal::journal_end& end() const noexcept { return behind_.reader->end(); }

@@ -150,7 +150,7 @@ bool partition_replay::replay_arrival(std::uint64_t arrival, replay_listener* wi
         if (next == nullptr || arrival_of(*next).number != arrival) continue;
         any = with_arrival(*next);
         matching_host& host = *partitions_[k].into.host;
-        partitions_[k].journal->replay_next(host);
+        partitions_[k].journal->replay_next(partitions_[k].into);
         merger_.executed(k, executed_command(any, host.emitted_count(), false));
         if (witness != nullptr) witness->replayed(k, any);
         ++copies_there;

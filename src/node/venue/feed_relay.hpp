@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Publishes the public events of a replay on a worker of its own, beside the replay.
 //
-// Nobody follows the feed while a venue replays its journal, so the feed may be behind. The replay hands its public
-// events over in portions, through a ring; the events of one command, however many, wait in front of it. The replay
-// waits when the feed is far behind.
+// While a venue replays its journal, nobody reads the feed. So the feed may be published later than the commands are
+// executed. The replay collects public events and passes them on in portions, through a ring. When the ring is full,
+// the replay waits.
 //
-// Threads: made and finished by the context of the feed; `push` and `hand_over` are the replay's. Between the two calls
-//          the feed belongs to the worker.
+// Threads: the constructor and `finish` on the context of the feed, `push` and `hand_over` on that of the replay. From
+//          the constructor to `finish` the feed belongs to the worker.
 // Limits:  one portion and the events of one command in front of the ring, and feed_relay_capacity in it.
 #pragma once
 
