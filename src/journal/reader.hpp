@@ -16,7 +16,7 @@
 // Layout:  journal/segment_format.hpp.
 // Limits:  block_commands_max commands at a time.
 // Threads: one context.
-// Cost:    one read per MiB; no allocation between segments.
+// Cost:    one read per 128 KiB; no allocation between segments.
 #pragma once
 
 #include <array>

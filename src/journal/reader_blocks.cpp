@@ -170,10 +170,14 @@ io::task<reader::answer> reader::load(std::size_t wanted) {
     if (filled_ - begin_ >= wanted) co_return true;
     const std::uint64_t known_until = offset_ + (filled_ - begin_);
     if (known_until >= current().bytes) co_return false;
-    std::memmove(buffer_.data(), buffer_.data() + begin_, filled_ - begin_);
-    filled_ -= begin_;
-    begin_ = 0;
-    const std::size_t part = std::min<std::uint64_t>(buffer_.size() - filled_, current().bytes - known_until);
+    const std::size_t missing = std::max(read_bytes_at_once, wanted - (filled_ - begin_));
+    if (begin_ == filled_ || buffer_.size() - filled_ < missing) {
+        std::memmove(buffer_.data(), buffer_.data() + begin_, filled_ - begin_);
+        filled_ -= begin_;
+        begin_ = 0;
+    }
+    const std::size_t part =
+        std::min<std::uint64_t>(std::min(buffer_.size() - filled_, missing), current().bytes - known_until);
     const io::io_result got = co_await file_->read_at(known_until, std::span(buffer_.data() + filled_, part));
     filled_ += got.bytes;
     if (got.error && got.error != io::condition::end_of_stream) {

@@ -96,10 +96,12 @@ inline constexpr std::size_t command_bytes = sizeof(domain::command);
 
 inline constexpr std::uint64_t seal_bytes = block_bytes(0);
 
-/// How much of a segment is read at a time: enough for sequential reads of the disk, and in the cache when it is
-/// checked.
-inline constexpr std::size_t read_buffer_bytes = std::size_t{1} << 20;
-static_assert(read_buffer_bytes >= 2 * block_bytes(block_commands_max));
+/// How much of a segment is read at a time: enough for sequential reads of the disk, and in a near cache when it is
+/// checked. What is in the page cache is then read without a change of thread (io/file/file.hpp).
+inline constexpr std::size_t read_bytes_at_once = std::size_t{128} << 10U;
+/// The reader's buffer, from which it returns commands.
+inline constexpr std::size_t read_buffer_bytes = std::size_t{1} << 20U;
+static_assert(read_buffer_bytes >= read_bytes_at_once + 2 * block_bytes(block_commands_max));
 
 /// The recorded progress of another partition's journal.
 struct partition_mark {

@@ -6,11 +6,13 @@
 //     io_result written = co_await log->write_at(0, bytes);
 //     std::error_code synced = co_await log->sync_data();
 //
-// On io_uring the kernel waits for the disk; elsewhere a small pool of threads does, made when it is first needed.
-// Tests pass `file_faults` to `file_system`, and fail or tear any call.
+// On io_uring the kernel waits for the disk; elsewhere a small pool of threads does, made when it is first needed. A
+// read of at most 256 KiB that the page cache has is done at once, without a thread. Tests pass `file_faults` to
+// `file_system`, and fail or tear any call.
 //
 // Threads: one context, that of the file system.
-// Cost:    no allocation per operation on an open file; without io_uring two changes of thread.
+// Cost:    no allocation per operation on an open file; without io_uring two changes of thread, unless a read
+//          was done at once.
 #pragma once
 
 #include <cstddef>

@@ -2,8 +2,10 @@
 #include "io/file/file.hpp"
 #include "io/loop/machine.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -457,6 +459,74 @@ TEST(file_pool, has_no_thread_before_it_is_needed_and_never_many) {
     block_on(ring, body(&ring));
     EXPECT_GE(file_pool::instance().threads_count(), std::max<std::size_t>(before, 1));
     EXPECT_LE(file_pool::instance().threads_count(), file_pool::threads_max);
+}
+
+/// Whether the page cache has the file's first byte and its file system says so. Empties the cache first if asked to.
+bool is_in_page_cache(const std::string& name, bool empties = false) {
+    const int raw = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+    if (raw < 0) return false;
+    if (empties) {
+        EXPECT_EQ(::fdatasync(raw), 0);
+        EXPECT_EQ(::posix_fadvise(raw, 0, 0, POSIX_FADV_DONTNEED), 0);
+    }
+    std::byte first{};
+    const iovec into{&first, 1};
+    const bool found = ::preadv2(raw, &into, 1, 0, RWF_NOWAIT) == 1;
+    ::close(raw);
+    return found;
+}
+
+class page_cache_reads : public ::testing::Test {
+ protected:
+    void SetUp() override {
+        std::vector<std::byte> content(600'000);
+        for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<std::byte>(i * 2654435761U >> 24U);
+        content_ = content;
+        std::ofstream(name_, std::ios::binary)
+            .write(reinterpret_cast<const char*>(content.data()), static_cast<std::streamsize>(content.size()));
+    }
+    void TearDown() override { std::filesystem::remove(name_); }
+
+    /// Reads and compares. @return The calls that the pool had to make.
+    std::size_t calls_to_read(std::uint64_t offset, std::size_t size) {
+        const std::size_t before = file_pool::instance().calls_count();
+        std::size_t opened = 0;
+        const auto body = [](context* on, page_cache_reads* self, std::uint64_t from, std::size_t wanted,
+                             std::size_t* after_open) -> task<> {
+            file_system disk(*on);
+            auto source = co_await disk.open(self->name_, file_mode::read);
+            CORRO_REQUIRE(source.has_value());
+            *after_open = file_pool::instance().calls_count();
+            std::vector<std::byte> got(wanted);
+            const io_result done = co_await source->read_at(from, got);
+            const std::size_t there = std::min(wanted, self->content_.size() - from);
+            EXPECT_EQ(done.bytes, there);
+            EXPECT_EQ(done.ok(), there == wanted);
+            EXPECT_TRUE(
+                std::ranges::equal(std::span(got).first(done.bytes), std::span(self->content_).subspan(from, there)));
+        };
+        block_on(ctx_, body(&ctx_, this, offset, size, &opened));
+        EXPECT_GT(opened, before) << "a file is opened by the pool";
+        return file_pool::instance().calls_count() - opened;
+    }
+
+    context ctx_{context_options(epoll_platform())};
+    std::string name_ = std::filesystem::temp_directory_path() / ("corro_cached_" + std::to_string(::getpid()));
+    std::vector<std::byte> content_;
+};
+
+TEST_F(page_cache_reads, of_a_short_piece_need_no_thread) {
+    if (!is_in_page_cache(name_)) GTEST_SKIP() << "the file system of the temporary folder cannot tell";
+    EXPECT_EQ(calls_to_read(0, 1), 0U);
+    EXPECT_EQ(calls_to_read(4'000, 200'000), 0U);
+    EXPECT_EQ(calls_to_read(590'000, 20'000), 0U) << "to the end of the file and beyond";
+    EXPECT_EQ(calls_to_read(0, 600'000), 1U) << "a long one would hold up the context";
+}
+
+TEST_F(page_cache_reads, of_what_is_only_on_the_disk_need_one) {
+    if (!is_in_page_cache(name_)) GTEST_SKIP() << "the file system of the temporary folder cannot tell";
+    if (is_in_page_cache(name_, true)) GTEST_SKIP() << "the file system keeps everything in memory";
+    EXPECT_GE(calls_to_read(0, 100'000), 1U);
 }
 
 }  // namespace

@@ -35,13 +35,13 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t commands_count = 20'000;
 
-/// Stops the thread that reads a journal, at the second of its large reads.
+/// Stops the thread that reads a journal, at the fifth of its large reads.
 class gate final : public io::file_faults {
  public:
     [[nodiscard]] io::file_fault before(io::file_call what, const char* /*path*/, std::uint64_t /*offset*/,
                                         std::size_t bytes) noexcept override {
-        constexpr std::size_t large = std::size_t{1} << 18;
-        if (what != io::file_call::read || bytes < large || ++reads_ != 2) return io::file_fault();
+        constexpr std::size_t large = std::size_t{1} << 16;
+        if (what != io::file_call::read || bytes < large || ++reads_ != 5) return io::file_fault();
         is_reached = true;
         is_reached.notify_all();
         is_open.wait(false);

@@ -47,7 +47,7 @@ class feed_relay {
     [[nodiscard]] io::task<void> finish();
 
  private:
-    static constexpr std::size_t portion_events = 1'024;
+    static constexpr std::size_t portion_events = 4'096;
 
     [[nodiscard]] io::task<void> publish_all();
     void publish(std::span<const domain::event> events) noexcept;

@@ -2,6 +2,7 @@
 #include "io/file/detail/file_operation.hpp"
 
 #include <fcntl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,9 @@ namespace {
 
 // The kernel itself limits one call to a little below 2 GiB.
 constexpr std::size_t call_bytes_max = std::size_t{1} << 30;
+// To copy more than this from the page cache would hold up the context's other tasks for longer than a change of
+// thread.
+constexpr std::size_t bytes_from_memory_max = std::size_t{256} << 10U;
 constexpr mode_t new_file_rights = 0666;  // before the process's umask
 
 std::int64_t outcome(std::int64_t returned) noexcept {
@@ -67,6 +71,15 @@ std::int64_t file_operation::perform() const noexcept {
     }
 }
 
+std::int64_t file_operation::perform_from_memory() const noexcept {
+    const bool is_broken = fault_.error != 0 || fault_.bytes_max != file_fault::whole;
+    if (call != file_call::read || size > bytes_from_memory_max || is_broken) return -EAGAIN;
+    const auto at = static_cast<off_t>(offset + bytes);
+    if (at < 0) return -EAGAIN;  // -1 would be the position of the descriptor, which `pread` refuses
+    const iovec into{data + bytes, part_bytes()};
+    return outcome(::preadv2(handle, &into, 1, at, RWF_NOWAIT));
+}
+
 bool file_operation::permitted() noexcept {
     fault_ = file_fault();
     if (faults == nullptr) [[likely]]
@@ -111,6 +124,8 @@ void file_operation::begin(context& on) noexcept {
         return;
     by_pool_ = !on.io().start_file(*this);
     if (!by_pool_) return;
+    const std::int64_t got = perform_from_memory();
+    if (got >= 0) return finished(on, got);
     arrive = &on_arrival;
     file_pool::instance().submit(*this);
 }

@@ -96,6 +96,10 @@ class file_operation : public ready_item, public remote_item {
     /// Makes the next single call, and waits for it. @return A number of bytes or a file, or a negative errno.
     [[nodiscard]] std::int64_t perform() const noexcept;
 
+    /// Makes the next single call if it is a short read of bytes that the page cache has. Does not wait.
+    /// @return A number of bytes, or a negative errno: then the call is still to be made.
+    [[nodiscard]] std::int64_t perform_from_memory() const noexcept;
+
     /// Records the result of a single call. @return Whether the whole operation is complete.
     [[nodiscard]] bool advance(std::int64_t result) noexcept;
 

@@ -27,6 +27,7 @@ file_pool::~file_pool() {
 void file_pool::submit(file_operation& what) noexcept {
     {
         std::unique_lock lock(guard_);
+        ++calls_count_;
         if (queued_count_ >= idle_count_ && threads_.size() < threads_max) {
             // The pool's threads block all signals; the program's threads handle them.
             sigset_t all{};
@@ -78,6 +79,11 @@ void file_pool::do_one(file_operation& what) noexcept {
 std::size_t file_pool::threads_count() noexcept {
     const std::scoped_lock lock(guard_);
     return threads_.size();
+}
+
+std::size_t file_pool::calls_count() noexcept {
+    const std::scoped_lock lock(guard_);
+    return calls_count_;
 }
 
 }  // namespace corro::io

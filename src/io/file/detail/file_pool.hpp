@@ -31,6 +31,8 @@ class file_pool {
     void submit(file_operation& what) noexcept;
 
     [[nodiscard]] std::size_t threads_count() noexcept;
+    /// Calls that were ever passed to it.
+    [[nodiscard]] std::size_t calls_count() noexcept;
 
     file_pool(const file_pool&) = delete;
     file_pool& operator=(const file_pool&) = delete;
@@ -47,6 +49,7 @@ class file_pool {
     file_operation* last_ = nullptr;
     std::size_t idle_count_ = 0;
     std::size_t queued_count_ = 0;
+    std::size_t calls_count_ = 0;
     bool ending_ = false;
     std::vector<std::thread> threads_;
 };
