@@ -171,10 +171,12 @@ class Page(unittest.TestCase):
     def test_a_size_of_the_ladder_fills_the_form(self):
         state = self.go(5)
         price = state["asks"][1][0] * state["instruments"][0]["tick_size"]
-        self.browser.run("""[...document.querySelectorAll('#ladder tbody tr')].find((row) => Number(row.cells[2].textContent) === arguments[0])
-            .querySelector('.ask button').click();""", price)
-        lots = self.browser.run("return document.querySelector('#change-lots').valueAsNumber")
-        self.assertEqual(lots, state["asks"][0][1] + state["asks"][1][1])
+        lots = state["asks"][0][1] + state["asks"][1][1]
+        # The page may still show the state before.
+        self.browser.wait("the size of the second level in the form", """
+            const row = [...document.querySelectorAll('#ladder tbody tr')].find((row) => Number(row.cells[2].textContent) === arguments[0]);
+            row?.querySelector('.ask button')?.click();
+            return document.querySelector('#change-lots').valueAsNumber === arguments[1];""", price, lots)
         self.browser.click("#change-now")
         self.wait_for_text("#volume", str(state["volume"] + lots))
 
