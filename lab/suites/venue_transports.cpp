@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "client/order_session.hpp"
 #include "client/venue_endpoint.hpp"
@@ -133,7 +134,7 @@ timed_run measured(const run_parameters& how, const corro_backend& by, std::stri
         auto body = log_on_and(work, address_of(over, report), settings.configuration.accounts.front(), &*run);
         io::block_on(context, std::move(body));
     });
-    return *run;
+    return std::move(*run);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 namespace corro::base {
 
-latency_histogram::latency_histogram() : counts_(index_of(value_max) + 1) {
+latency_histogram::latency_histogram() : counts_(index_of(value_max) + 1, page_touch::no) {
     static_assert(value_max >= 100'000'000'000, "a hundred seconds in nanoseconds");
     static_assert(lowest_of(index_of(value_max)) <= value_max && highest_of(index_of(value_max)) == value_max);
     static_assert(index_of(2047) == 2047 && index_of(2048) == 2048 && lowest_of(2048) == 2048 &&
@@ -13,7 +13,7 @@ latency_histogram::latency_histogram() : counts_(index_of(value_max) + 1) {
 }
 
 void latency_histogram::merge(const latency_histogram& other) noexcept {
-    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+    for (std::size_t i = other.first(); i < other.end(); ++i) counts_[i] += other.counts_[i];
     count_ += other.count_;
     saturated_ += other.saturated_;
     min_ = std::min(min_, other.min_);
@@ -22,7 +22,7 @@ void latency_histogram::merge(const latency_histogram& other) noexcept {
 }
 
 void latency_histogram::reset() noexcept {
-    std::fill(counts_.begin(), counts_.end(), 0);
+    for (std::size_t i = first(); i < end(); ++i) counts_[i] = 0;
     count_ = 0;
     saturated_ = 0;
     min_ = ~std::uint64_t{0};
@@ -44,7 +44,7 @@ std::uint64_t latency_histogram::value_at_percentile(double percentile) const no
     const auto rank = static_cast<std::uint64_t>((static_cast<uint128>(count_) * parts + whole - 1) / whole);
     const std::uint64_t wanted = std::max<std::uint64_t>(rank, 1);
     std::uint64_t seen = 0;
-    for (std::size_t i = 0; i < counts_.size(); ++i) {
+    for (std::size_t i = first(); i < end(); ++i) {
         seen += counts_[i];
         if (seen >= wanted) return std::min(highest_of(i), max_);
     }
@@ -52,9 +52,9 @@ std::uint64_t latency_histogram::value_at_percentile(double percentile) const no
 }
 
 std::uint64_t latency_histogram::count_at_or_below(std::uint64_t value) const noexcept {
-    const std::size_t last = index_of(std::min(value, value_max));
+    const std::size_t behind = std::min(index_of(std::min(value, value_max)) + 1, end());
     std::uint64_t seen = 0;
-    for (std::size_t i = 0; i <= last; ++i) seen += counts_[i];
+    for (std::size_t i = first(); i < behind; ++i) seen += counts_[i];
     return seen;
 }
 

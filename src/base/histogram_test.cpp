@@ -104,6 +104,10 @@ TEST(latency_histogram, merging_equals_recording_everything_in_one) {
     EXPECT_EQ(a.max(), both.max());
     EXPECT_EQ(a.mean(), both.mean());
     for (double p = 0; p <= 100; p += 0.5) EXPECT_EQ(a.value_at_percentile(p), both.value_at_percentile(p));
+    for (const std::uint64_t value :
+         {std::uint64_t{0}, std::uint64_t{37}, std::uint64_t{40'000}, both.max(), ~std::uint64_t{0}}) {
+        EXPECT_EQ(a.count_at_or_below(value), both.count_at_or_below(value)) << value;
+    }
     a.merge(latency_histogram{});
     EXPECT_EQ(a.min(), both.min()) << "merging an empty one changes nothing";
 }

@@ -12,7 +12,7 @@ namespace corro::base {
 namespace {
 
 // A mapping costs two system calls and whole pages.
-constexpr std::size_t mapped_bytes_min = 256 * 1024;
+constexpr std::size_t mapped_bytes_min = 128 * 1024;
 
 /// In front of zeroed memory.
 struct alignas(16) origin {

@@ -24,7 +24,11 @@ bool is_gone(std::error_code error) noexcept {
 }  // namespace
 
 copier::copier(storage* from, std::string directory, storage* to, std::string copy)
-    : from_(from), to_(to), directory_(std::move(directory)), copy_(std::move(copy)), buffer_(read_buffer_bytes) {}
+    : from_(from),
+      to_(to),
+      directory_(std::move(directory)),
+      copy_(std::move(copy)),
+      buffer_(read_buffer_bytes, base::page_touch::no) {}
 
 const segment_header& copier::header() const noexcept {
     CORRO_ASSERT(has_segments());

@@ -11,7 +11,10 @@
 
 namespace corro::journal {
 reader::reader(storage* files, std::string directory, reader_options options)
-    : files_(files), directory_(std::move(directory)), options_(std::move(options)), buffer_(read_buffer_bytes) {}
+    : files_(files),
+      directory_(std::move(directory)),
+      options_(std::move(options)),
+      buffer_(read_buffer_bytes, base::page_touch::no) {}
 
 io::task<std::expected<std::unique_ptr<reader>, problem>> reader::open(storage* files, std::string directory,
                                                                        reader_options options) {

@@ -351,7 +351,7 @@ class model {
         made.is_as_busy_as_it_may = &of == &syncs_;
         made.queue_mean = part(of.wait_ns, time_ns);
         made.queue_most = of.queue_most;
-        made.waits = of.waits;
+        made.waits.merge(of.waits);
         return made;
     }
 
@@ -377,9 +377,9 @@ class model {
         made.messages_per_second = part(messages_count_, time_ns) * 1e9;
         made.answered_count = answered_count_;
         made.held_back_count = held_back_count_;
-        made.requests = latencies_;
-        made.mass_cancels = mass_cancels_;
-        made.feed = feed_times_;
+        made.requests.merge(latencies_);
+        made.mass_cancels.merge(mass_cancels_);
+        made.feed.merge(feed_times_);
         report_ways(made, "a gateway", gateway_ways_);
         report_ways(made, "a facility", partition_ways_);
         for (const auto& level : distributor_ways_) report_ways(made, "a distributor", level);

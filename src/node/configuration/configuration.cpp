@@ -384,6 +384,7 @@ std::uint64_t random_hash_key(io::platform& from) noexcept {
 facility::facility_options facility_options_of(const configuration& c, io::platform& on) {
     facility::facility_options options;
     options.hash_key = random_hash_key(on);
+    options.touch = c.touch;
     options.orders_max = c.orders_max;
     options.instruments_reserved = c.instruments_reserved;
     options.accounts_max = c.accounts_max;

@@ -113,8 +113,8 @@ struct configuration {
     std::uint32_t logons_max = gateway::logons_max;                    ///< of a session, in gateway::logons_window
     std::size_t feed_log_bytes =
         market_data::feed_log_bytes;  ///< bytes of the feed that are kept for late and slow subscribers
-    /// Whether the memory of the feed log and the answer log is touched when it is reserved. A serving program does
-    /// that, because a page fault in the middle of a day is a pause.
+    /// Whether the memory of the facility, the feed log and the answer log is touched when it is reserved. A serving
+    /// program does that, because a page fault in the middle of a day is a pause.
     base::page_touch touch = base::page_touch::no;
     std::vector<std::string> lines;     ///< the UDP addresses of the feed's lines; at most two
     std::string retransmission_listen;  ///< the address for retransmission requests; empty for none

@@ -23,7 +23,7 @@ class offline_venue final : private event_sink {
     offline_venue(io::context& context, const configuration& c)
         : answers_(c),
           feed_(offline_feed_options(), c.instruments),
-          host_(facility_options_of(c, context.runs_on()), c.instruments, context.runs_on().ticks(), *this) {
+          host_(offline_facility_options(c, context.runs_on()), c.instruments, context.runs_on().ticks(), *this) {
         host_.throttle(throttle_options_of(c), answers_.sessions_count());
     }
 

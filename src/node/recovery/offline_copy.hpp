@@ -28,6 +28,13 @@ inline constexpr std::string_view closing_problem = "the venue closes";
     return options;
 }
 
+/// Only the pages of what is in use are written to, and nobody waits for them.
+[[nodiscard]] inline facility::facility_options offline_facility_options(const configuration& c, io::platform& on) {
+    facility::facility_options options = facility_options_of(c, on);
+    options.touch = base::page_touch::no;
+    return options;
+}
+
 /// An answer log without connected sessions.
 class offline_answer_log final : public outcome_sink {
  public:

@@ -25,7 +25,7 @@ class offline_partition final : private event_sink {
         : index_(own.partition_index),
           merger_(merger),
           feed_(offline_feed_options(), own.instruments),
-          host_(facility_options_of(own, context.runs_on()), own.instruments, context.runs_on().ticks(), *this),
+          host_(offline_facility_options(own, context.runs_on()), own.instruments, context.runs_on().ticks(), *this),
           journal_(&files, own.journal_directory, identity_of(own), may_lose_commands(own)) {
         host_.throttle(throttle_options_of(own), sessions_count);
     }

@@ -11,16 +11,18 @@
 #include <bit>
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "base/assert.hpp"
+#include "base/large_array.hpp"
+#include "base/page_touch.hpp"
 #include "domain/event.hpp"
 
 namespace corro::node {
 
 class event_backlog {
  public:
-    explicit event_backlog(std::size_t capacity) : events_(std::bit_ceil(capacity)) {}
+    explicit event_backlog(std::size_t capacity, base::page_touch touch = base::page_touch::no)
+        : events_(std::bit_ceil(capacity), touch) {}
 
     void push(std::span<const domain::event> events) {
         if (size() + events.size() > events_.size()) grow(size() + events.size());
@@ -31,7 +33,7 @@ class event_backlog {
     /// none. Valid until the next `push`.
     [[nodiscard]] std::span<const domain::event> front() const noexcept {
         const std::size_t begin = begin_ & (events_.size() - 1);
-        return {events_.data() + begin, std::min(size(), events_.size() - begin)};
+        return {&events_[begin], std::min(size(), events_.size() - begin)};
     }
 
     /// Removes the oldest `count` events.
@@ -45,7 +47,7 @@ class event_backlog {
 
  private:
     void grow(std::size_t least) {
-        std::vector<domain::event> larger(std::bit_ceil(least));
+        base::large_array<domain::event> larger(std::bit_ceil(least), base::page_touch::no);
         const std::size_t count = size();
         for (std::size_t i = 0; i < count; ++i) larger[i] = events_[(begin_ + i) & (events_.size() - 1)];
         events_ = std::move(larger);
@@ -53,7 +55,7 @@ class event_backlog {
         end_ = count;
     }
 
-    std::vector<domain::event> events_;
+    base::large_array<domain::event> events_;
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
 };

@@ -64,7 +64,7 @@ matching_host::matching_host(const facility::facility_options& options, std::spa
     : clock_(clock),
       sink_(&sink),
       start_ticks_(clock.now_ticks()),
-      backlog_(backlog_events_max),
+      backlog_(backlog_events_max, options.touch),
       facility_(options, instruments, *this) {}
 
 void matching_host::start_clock(std::chrono::system_clock::time_point wall, std::uint32_t slew_ppm,
