@@ -126,13 +126,14 @@ choose_compiler() {
 }
 
 # configure PRESET FOLDER [ARGUMENTS...]: configures quietly; starts afresh when the folder was made for another compiler.
-# A new folder is built as a whole, so its headers are precompiled and backtraces name lines only, unless
-# CORRO_PRECOMPILE=OFF. A folder that was configured before keeps its choice.
+# A new folder is built as a whole, so its headers are precompiled, and it has no debug information; with sanitizers and
+# counters backtraces name lines. CORRO_PRECOMPILE=OFF changes that. A folder that was configured before keeps its choice.
 configure() {
-    local preset=$1 folder=$2 fresh=() cached
+    local preset=$1 folder=$2 fresh=() cached debug=-g0
     shift 2
+    case "$preset" in asan | tsan | coverage) debug=-g1 ;; esac
     if [ ! -e "$folder/CMakeCache.txt" ] && [ "${CORRO_PRECOMPILE:-ON}" = ON ]; then
-        set -- -DCORRO_PRECOMPILE=ON -DCORRO_DEBUG_FLAGS=-g1 "$@"
+        set -- -DCORRO_PRECOMPILE=ON -DCORRO_DEBUG_FLAGS=$debug "$@"
     fi
     cached=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$folder/CMakeCache.txt" 2>/dev/null || true)
     if [ -n "$cached" ] && [ "$(basename "$cached")" != "$(basename "$CXX")" ]; then fresh=(--fresh); fi

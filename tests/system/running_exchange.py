@@ -48,11 +48,16 @@ def change_text(path, *changes):
         file.write(text)
 
 
+def example_configuration(example):
+    """An example configuration with room for fewer orders: a process that starts writes to the memory of all of them."""
+    with open(os.path.join(SOURCE, "config", example), encoding="utf-8") as file:
+        return file.read().replace("orders_max = 1_000_000", "orders_max = 50_000")
+
+
 def demo_configuration(folder, more="", lines=(), api_keys=False):
     """The demonstration's configuration on free ports, with lines for its feed and more tables behind it. Without the keys of
     its API, unless a test wants them: the venue counts their sessions too."""
-    with open(os.path.join(SOURCE, "config", "demo.toml"), encoding="utf-8") as file:
-        text = re.sub(r'"127\.0\.0\.1:70(?:0[123]|1[01]|20)"', '"127.0.0.1:0"', file.read())
+    text = re.sub(r'"127\.0\.0\.1:70(?:0[123]|1[01]|20)"', '"127.0.0.1:0"', example_configuration("demo.toml"))
     if not api_keys:
         text = re.sub(r'\n\[\[api_key\]\]\n(?:.+\n)+', "\n", text)
     if lines:
@@ -66,8 +71,7 @@ def demo_configuration(folder, more="", lines=(), api_keys=False):
 def serve_example(test, folder, example, more, *roles):
     """Starts processes with one of the example configurations, on free ports; they end with the test. The journal is in the
     folder. Returns the ports by those of the example, and the file."""
-    with open(os.path.join(SOURCE, "config", example), encoding="utf-8") as file:
-        text = file.read().replace("/tmp/corro-partitions", os.path.join(folder, "journal")) + more
+    text = example_configuration(example).replace("/tmp/corro-partitions", os.path.join(folder, "journal")) + more
     used = sorted(set(re.findall(r"127\.0\.0\.1:(\d+)", text)))
     ports = dict(zip(used, free_ports(len(used))))
     config = os.path.join(folder, example)
