@@ -4,7 +4,8 @@
 # corro_check(NAME COMMAND...): a script as a test; exit code 77 skips it.
 function(corro_check name)
   add_test(NAME checks/${name} COMMAND ${ARGN} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-  set_tests_properties(checks/${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+  # ctest begins with the highest cost: long tests first, so that none of them runs alone at the end.
+  set_tests_properties(checks/${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 COST 10)
 endfunction()
 
 # corro_compile_fail(NAME SOURCE EXPECTED_REGEX): SOURCE must not compile, for the expected reason; with CORRO_CONTROL
