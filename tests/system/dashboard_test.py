@@ -298,6 +298,12 @@ class Storm(Page):
 
         self.run_opens_without_a_venue()
 
+    def book_at(self, moment):
+        at = datetime.datetime.fromtimestamp(moment / 1000, datetime.timezone.utc).isoformat(timespec="milliseconds")[:-6]
+        url = f"http://{self.venue.addresses['API']}/api/v1/book?instrument={ES}&depth=1000&format=json&at={at}"
+        with urllib.request.urlopen(url, timeout=TIME_LIMIT_S) as answer:
+            return json.load(answer)
+
     def run_opens_without_a_venue(self):
         """What `corro export --format html` has written, from a file server."""
         folder = tempfile.TemporaryDirectory()
@@ -321,16 +327,16 @@ class Storm(Page):
             first, last = market["first_timestamp"], market["last_timestamp"]
             for moment in (last + 200, (first + last) // 2, first + 300):
                 moment -= moment % 100
+                rows = self.book_at(moment)
+                while not rows and moment < last:  # a thin book may be empty for a moment
+                    moment += 100
+                    rows = self.book_at(moment)
                 self.browser.run("""const slider = document.querySelector('#run-slider'); slider.value = arguments[0];
                     slider.dispatchEvent(new Event('input'));""", moment)
                 self.browser.click("#ladder-centre")
-                at = datetime.datetime.fromtimestamp(moment / 1000, datetime.timezone.utc).isoformat(timespec="milliseconds")[:-6]
-                url = f"http://{self.venue.addresses['API']}/api/v1/book?instrument={ES}&depth=1000&format=json&at={at}"
-                with urllib.request.urlopen(url, timeout=TIME_LIMIT_S) as answer:
-                    rows = json.load(answer)
                 self.browser.wait("that moment", """const rows = [...document.querySelectorAll('#ladder tbody tr')];
                     const there = new Map(arguments[0].map((row) => [row.side + row.price, row.quantity]));
-                    return arguments[0].length > 0 && rows.every((row) => [["buy", 1], ["sell", 3]].every(([side, k]) =>
+                    return rows.length > 0 && rows.every((row) => [["buy", 1], ["sell", 3]].every(([side, k]) =>
                         Number(row.cells[k].querySelector('span').textContent) === (there.get(side + Number(row.cells[2].textContent)) ?? 0)));""", rows)
             files.shutdown()
 
