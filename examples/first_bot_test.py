@@ -15,7 +15,7 @@ import tomllib
 import unittest
 
 sys.path.insert(0, os.path.join(sys.argv[2], "tests", "system"))
-from running_exchange import CORRO, SOURCE, TIME_LIMIT_S, free_ports
+from running_exchange import CORRO, TIME_LIMIT_S, example_configuration, free_ports
 
 BOT = sys.argv[3]
 
@@ -25,8 +25,7 @@ class FirstBot(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.config = os.path.join(self.folder.name, "demo.toml")
-        with open(os.path.join(SOURCE, "config", "demo.toml"), encoding="utf-8") as file:
-            text = file.read().replace("orders_max = 1_000_000", "orders_max = 50_000")  # starts in less time
+        text = example_configuration("demo.toml")
         for old, new in zip(("7001", "7002", "7003", "7010", "7011", "7020"), free_ports(6)):
             text = text.replace(f"127.0.0.1:{old}", f"127.0.0.1:{new}")
         with open(self.config, "w", encoding="utf-8") as file:

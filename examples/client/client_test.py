@@ -14,7 +14,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(sys.argv[2], "tests", "system"))
-from running_exchange import CORRO, SOURCE, TIME_LIMIT_S, free_ports
+from running_exchange import CORRO, TIME_LIMIT_S, example_configuration, free_ports
 
 EXAMPLES = sys.argv[3]
 ALICE = ("1", "3c2ab6291091e38af2a3683333a6e0ccf1e3b6d53a46e5fcbd9062eaa690b5b1")
@@ -27,8 +27,7 @@ class ClientExamples(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.journal = os.path.join(folder.name, "journal")
         self.config = os.path.join(folder.name, "demo.toml")
-        with open(os.path.join(SOURCE, "config", "demo.toml"), encoding="utf-8") as file:
-            text = file.read().replace("orders_max = 1_000_000", "orders_max = 50_000")  # starts in less time
+        text = example_configuration("demo.toml")
         self.ports = dict(zip(("7001", "7002", "7003", "7010", "7011", "7020"), free_ports(6)))
         for old, new in self.ports.items():
             text = text.replace(f"127.0.0.1:{old}", f"127.0.0.1:{new}")

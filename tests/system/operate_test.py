@@ -16,7 +16,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-from running_exchange import CORRO, SOURCE, TIME_LIMIT_S, free_ports, run
+from running_exchange import CORRO, SOURCE, TIME_LIMIT_S, example_configuration, free_ports, run
 
 PORTS = ("7001", "7002", "7003", "7010", "7011", "7020")
 
@@ -32,8 +32,7 @@ class Operate(unittest.TestCase):
         self.program = f"{self.folder}/corro"
         os.symlink(CORRO, self.program)
         *ports, self.metrics = free_ports(7)
-        with open(os.path.join(SOURCE, "config", "demo.toml"), encoding="utf-8") as file:
-            text = file.read().replace("orders_max = 1_000_000", "orders_max = 50_000")  # starts in less time
+        text = example_configuration("demo.toml")
         for old, new in zip(PORTS, ports):
             text = text.replace(f"127.0.0.1:{old}", f"127.0.0.1:{new}")
         # The API logs on too; without it, `corro load` has all sessions.

@@ -28,7 +28,7 @@ inline constexpr std::string_view closing_problem = "the venue closes";
     return options;
 }
 
-/// Only the pages of what is in use are written to, and nobody waits for them.
+/// A copy writes only to the pages that it uses. Nobody waits for its page faults.
 [[nodiscard]] inline facility::facility_options offline_facility_options(const configuration& c, io::platform& on) {
     facility::facility_options options = facility_options_of(c, on);
     options.touch = base::page_touch::no;
