@@ -111,15 +111,21 @@ class core_subject {
 /// requests from 1.
 class command_maker {
  public:
-    [[nodiscard]] domain::command command_of(const operation& o) noexcept;
+    [[nodiscard]] domain::command command_of(const operation& o) noexcept {
+        domain::command c;
+        make(o, c);
+        return c;
+    }
+    /// The same in its place: a copy would wait for the fields that have just been written.
+    void make(const operation& o, domain::command& c) noexcept;
 
  private:
     std::uint64_t sequence_ = 0;
     std::array<std::uint32_t, 256> requests_{};  ///< by account: the last number
 };
 
-inline domain::command command_maker::command_of(const operation& o) noexcept {
-    domain::command c;
+inline void command_maker::make(const operation& o, domain::command& c) noexcept {
+    c = {};
     c.sequence = domain::sequence_number{++sequence_};
     c.account = domain::account_id{o.account};
     c.session = domain::session_id{o.account + 1U};
@@ -155,7 +161,6 @@ inline domain::command command_maker::command_of(const operation& o) noexcept {
             c.instrument = {};
             break;
     }
-    return c;
 }
 
 [[nodiscard]] inline std::vector<domain::instrument> instruments_of(const workload& w) {
@@ -204,7 +209,7 @@ class facility_subject final : facility::event_consumer {
     void run(std::span<const operation> all) noexcept {
         while (!all.empty()) {
             const std::size_t count = std::min(all.size(), queue_.size());
-            for (std::size_t i = 0; i < count; ++i) queue_[i] = commands_.command_of(all[i]);
+            for (std::size_t i = 0; i < count; ++i) commands_.make(all[i], queue_[i]);
             venue_.apply(std::span(queue_).first(count));
             all = all.subspan(count);
         }
