@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -34,10 +35,12 @@ constexpr std::uint64_t key_that_the_client_guesses = 42;
     constexpr std::uint64_t places = 2 * orders_max;
     constexpr std::uint64_t increment = 0x9e37'79b9'7f4a'7c15;
     const base::keyed_hash hash(hash_key);
-    const std::uint64_t start_of_account_1 = base::mix64(hash_key + increment) | 1U;
+    const std::uint64_t secret = base::mix64(hash_key + increment);
     std::vector<std::uint64_t> names;
     for (std::uint64_t round = 1; names.size() < count; ++round) {
-        const std::uint64_t start = (start_of_account_1 + round * increment) >> 32U;
+        const std::uint64_t far =
+            round % 16 * 0x6a09'e667'f3bc'c909 + base::mix64((round / 16) ^ secret) - base::mix64(secret);
+        const std::uint64_t start = (increment + far) >> (64 - std::countr_zero(places));
         const std::uint64_t name = round * places + (places - start % places) % places;
         constexpr std::uint32_t homes = 1U << 11U;  // at least the table's buckets
         if (hash(name, 1) % homes == 0) names.push_back(name);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -136,19 +137,59 @@ TEST(order_names, finds_names_beside_those_of_long_lived_orders_without_the_tabl
     EXPECT_LT(others, orders_max / 100);
 }
 
-// A thousand strategies of one account have the higher bits of the numbers, and each counts in the lower ones.
-TEST(order_names, finds_the_names_of_strategies_with_ranges_of_numbers_without_the_table) {
+// As sessions do, and clients that number their orders.
+TEST(order_names, finds_the_names_of_owners_who_all_count_from_1_without_the_table) {
+    constexpr std::uint32_t orders_max = 12'000;
+    for (const std::uint32_t owners : {1U, 2U, 3U, 10U, 64U, 100U, 1'000U}) {
+        for (const std::uint32_t first : {0U, 1U, 77U}) {
+            names_and_model all(orders_max, 7);
+            for (std::uint64_t number = 1; number <= orders_max / owners; ++number) {
+                for (std::uint32_t owner = first; owner < first + owners; ++owner) all.insert({owner, number});
+            }
+            EXPECT_EQ(all.names().others_count(), 0U) << owners << " owners from " << first;
+        }
+    }
+}
+
+// A thousand strategies of one account have the higher bits of the numbers, and each counts in the lower ones. Their
+// starts are random, so that some of them meet.
+TEST(order_names, finds_most_names_of_strategies_with_ranges_of_numbers_without_the_table) {
     constexpr std::uint32_t orders_max = 50'000;
     constexpr std::uint64_t strategies = 1'000;
     constexpr std::uint64_t orders_each = 40;
-    for (const std::uint32_t shift : {20U, 24U, 32U, 40U, 48U, 52U}) {
-        for (const std::uint64_t key : {0U, 7U, 8U}) {
+    for (std::uint32_t shift = 18; shift <= 52; ++shift) {
+        for (const std::uint64_t key : {0U, 7U}) {
             names_and_model all(orders_max, key);
             for (std::uint64_t s = 1; s <= strategies; ++s) {
                 for (std::uint64_t i = 1; i <= orders_each; ++i) all.insert({3, (s << shift) + i});
             }
-            EXPECT_LE(all.names().others_count(), strategies * orders_each / 10) << shift << " " << key;
+            EXPECT_LE(all.names().others_count(), strategies * orders_each / 6) << shift << " " << key;
         }
+    }
+}
+
+// What one owner can do to another one, whose numbers it knows.
+TEST(order_names, N6_an_owner_sends_one_name_of_another_to_the_table_for_each_of_its_orders) {
+    constexpr std::uint32_t orders_max = 1U << 15U;
+    constexpr std::uint64_t places = 2 * orders_max;
+    constexpr std::uint32_t hostile = 5;
+    constexpr std::uint32_t other = 9;
+    const auto start_of = [](std::uint64_t owner) {
+        return owner * 0x9e37'79b9'7f4a'7c15 >> (64 - std::countr_zero(places));
+    };
+    for (const std::uint64_t count : {1'000U, 2'000U, 4'000U}) {
+        names_and_model all(orders_max, 7);
+        for (std::uint64_t next = 1; next <= count; ++next) {
+            all.insert({hostile, (start_of(other) + next - start_of(hostile)) % places});
+        }
+        for (std::uint64_t number = 1; number <= count; ++number) all.insert({other, number});
+        EXPECT_GE(all.names().others_count(), count - 2 * line_entries) << "or the attack is another one now";
+        EXPECT_LE(all.names().others_count(), count);
+        EXPECT_LE(all.names().passed_max(), 40U) << count;
+        for (std::uint64_t number = 1; number <= count; ++number)
+            all.erase({hostile, (start_of(other) + number - start_of(hostile)) % places});
+        for (std::uint64_t number = count + 1; number <= 2 * count; ++number) all.insert({other, number});
+        EXPECT_LE(all.names().others_count(), count) << "what comes after it is untouched";
     }
 }
 
