@@ -124,23 +124,26 @@ class event_buffer {
     /// The instrument of the command's last public event, when more than private_run_max private ones followed it: that
     /// event may have been passed on without its mark, and the caller appends another one.
     [[nodiscard]] std::optional<domain::instrument_id> owed() const noexcept {
-        if (count_ <= private_run_max && !unmarked_) [[likely]]
-            return std::nullopt;
+        if (count_ <= private_run_max && !unmarked_) return std::nullopt;
         const std::size_t at = last_public();
         if (at == count_) return unmarked_;
         if (count_ - 1 - at > private_run_max) return events_[at].instrument;
         return std::nullopt;
     }
+    /// Does what `owed` and `end` do for a command with few events of which the last one is public. False, and nothing
+    /// has changed, for another command.
+    [[nodiscard, gnu::always_inline]] bool end_plain() noexcept {
+        const bool are_few = count_ - 1 < private_run_max;  // and there is one
+        if (!are_few || unmarked_ || !domain::is_public(events_[count_ - 1].kind)) [[unlikely]]
+            return false;
+        events_[count_ - 1].flags |= domain::event_flag::last_of_command;
+        consumer_->consume({events_.data(), count_});
+        count_ = 0;
+        return true;
+    }
     /// Marks the last event and the last public one, and passes all events to the consumer.
     void end() noexcept {
         if (count_ == 0) return;
-        if (domain::is_public(events_[count_ - 1].kind)) [[likely]] {
-            events_[count_ - 1].flags |= domain::event_flag::last_of_command;
-            consumer_->consume({events_.data(), count_});
-            count_ = 0;
-            unmarked_.reset();
-            return;
-        }
         events_[count_ - 1].flags |= domain::event_flag::last_of_command;
         if (const std::size_t at = last_public(); at != count_) {
             events_[at].flags |= domain::event_flag::last_of_command;

@@ -59,18 +59,11 @@ std::span<const domain::instrument> facility::defined() const noexcept {
 }
 
 void facility::apply(std::span<const domain::command> commands) noexcept {
-    if (!machine_->gains_by_looking_ahead()) {
-        for (const domain::command& c : commands) machine_->apply(c);
-        return;
-    }
-    for (std::size_t i = 0; i < commands.size(); ++i) {
-        machine_->look_ahead(commands.subspan(i));
-        machine_->apply(commands[i]);
-    }
+    machine_->apply(commands);
 }
 
 void facility::look_ahead(std::span<const domain::command> waiting) const noexcept {
-    if (machine_->gains_by_looking_ahead()) machine_->look_ahead(waiting);
+    machine_->look_ahead(waiting);
 }
 
 std::span<const domain::defined_account> facility::defined_accounts() const noexcept {

@@ -97,8 +97,8 @@ class facility {
     /// Prefetches memory for commands that wait, before the first of them is executed. Called before each of them, with
     /// the first one removed. Changes no state.
     ///
-    /// @param waiting  In the order of their execution. Each is read when it is `look_ahead_step` (facility/limits.hpp)
-    ///                 or two or three times as far from the front.
+    /// @param waiting  In the order of their execution. Each is read when it is the second, or, with many open orders,
+    ///                 `look_ahead_step` (facility/limits.hpp) or two or three times as far from the front.
     void look_ahead(std::span<const domain::command> waiting) const noexcept;
 
     /// A number that depends on everything that can influence later events, except which order ids come next. Takes

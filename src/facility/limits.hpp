@@ -27,9 +27,11 @@ inline constexpr std::uint32_t accounts_defined_max = 4096;
 inline constexpr std::uint32_t account_sessions_max = 1U << 20U;
 
 /// Commands between two of the three steps of facility::look_ahead: they take as long as a line from memory. With fewer
-/// open orders than `look_ahead_orders_min` all lines are in the caches, and it does nothing.
+/// open orders than `look_ahead_orders_min` all lines are in some cache, and it looks only at what the next command
+/// reads first; with fewer than `look_ahead_one_orders_min` it does nothing.
 inline constexpr std::uint32_t look_ahead_step = 5;
 inline constexpr std::uint32_t look_ahead_orders_min = 32'768;
+inline constexpr std::uint32_t look_ahead_one_orders_min = 2'048;
 
 /// Parts of its displayed quantity that an order may have. Each part shown can be one fill of one aggressor.
 inline constexpr std::uint32_t display_parts_max = 256;

@@ -107,7 +107,7 @@ void facility::state_machine::refuse(const command& c, reject_reason reason) noe
     rejections_.refuse(c, reason);
 }
 
-void facility::state_machine::apply(const command& c) noexcept {
+inline void facility::state_machine::apply_one(const command& c) noexcept {
     writer_.begin(c);
     if (c.time.value >= std::min(orders_.expiries().next_due(), phases_.next_resume())) [[unlikely]]
         schedule_.process_due_times(c.time);
@@ -121,6 +121,14 @@ void facility::state_machine::apply(const command& c) noexcept {
         matcher_.publish_implied();
     }
     writer_.end([this](domain::instrument_id id) { return instruments_.book_of(id); });
+}
+
+void facility::state_machine::apply(std::span<const command> commands) noexcept {
+    const order_lookup::reach reach = lookup_.reach_now();
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+        lookup_.look_ahead(reach, commands.subspan(i), instruments_);
+        apply_one(commands[i]);
+    }
 }
 
 bool facility::state_machine::opens_beyond(const command& c, std::uint32_t orders_max) const noexcept {

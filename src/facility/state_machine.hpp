@@ -58,13 +58,13 @@ class facility::state_machine {
     state_machine(const state_machine&) = delete;
     state_machine& operator=(const state_machine&) = delete;
 
-    void apply(const domain::command& command) noexcept;
+    void apply(const domain::command& command) noexcept { apply(std::span(&command, 1)); }
+    void apply(std::span<const domain::command> commands) noexcept;
     [[nodiscard]] bool opens_beyond(const domain::command& c, std::uint32_t orders_max) const noexcept;
     void expect(std::span<domain::prefetch_hint> coming) const noexcept { lookup_.prefetch(coming); }
-    [[nodiscard]] bool gains_by_looking_ahead() const noexcept {
-        return engine_.open_orders_count() >= look_ahead_orders_min;
+    void look_ahead(std::span<const domain::command> waiting) noexcept {
+        lookup_.look_ahead(lookup_.reach_now(), waiting, instruments_);
     }
-    void look_ahead(std::span<const domain::command> waiting) noexcept { lookup_.look_ahead(waiting, instruments_); }
     [[nodiscard]] std::uint64_t state_hash() const;
 
     // Snapshots: snapshot.cpp.
@@ -98,6 +98,7 @@ class facility::state_machine {
     }
 
  private:
+    [[gnu::always_inline]] void apply_one(const domain::command& c) noexcept;
     [[gnu::always_inline]] void dispatch(const domain::command& c) noexcept;
     /// Announces the request's own name, if it has one. @pre c.may_have_name() (asserted)
     [[gnu::always_inline]] void announce_name(const domain::command& c) noexcept {

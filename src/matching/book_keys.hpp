@@ -49,6 +49,10 @@ static_assert(accounts_max <= group_bit);
 [[nodiscard]] inline std::uint64_t key_of(domain::side side, domain::price_ticks price) noexcept {
     return key_bias + static_cast<std::uint64_t>(side == domain::side::sell ? price.value : -price.value);
 }
+[[nodiscard]] inline domain::price_ticks price_of(domain::side side, std::uint64_t key) noexcept {
+    const auto offset = static_cast<std::int64_t>(key - key_bias);
+    return domain::price_ticks{side == domain::side::sell ? offset : -offset};
+}
 /// The same price in the keys of the other side.
 [[nodiscard]] inline std::uint64_t mirrored(std::uint64_t key) noexcept {
     return 2 * key_bias - key;

@@ -147,7 +147,7 @@ class node_pool {
     }
 
     /// Takes a free order node; its generation becomes odd.
-    [[nodiscard]] std::uint32_t acquire_order() noexcept {
+    [[nodiscard, gnu::always_inline]] std::uint32_t acquire_order() noexcept {
         CORRO_ASSERT(orders_free_count_ != 0, "the caller must check orders_free_count first");
         std::uint32_t index = order_free_;
         if (index != 0) [[likely]] {

@@ -141,6 +141,12 @@ struct order_books {
     /// Puts an order at the end of the level at `key` of a ladder.
     [[gnu::always_inline]] level_state queue(std::uint32_t index, std::uint32_t side, std::uint64_t key,
                                              std::uint32_t open) noexcept {
+        const node& level = link_level(index, side, key, open);
+        return state_of(level, key == sides[side].best_key());
+    }
+    /// The same. Returns the level.
+    [[gnu::always_inline]] const node& link_level(std::uint32_t index, std::uint32_t side, std::uint64_t key,
+                                                  std::uint32_t open) noexcept {
         price_ladder& ladder = sides[side];
         level_tree::place where;
         std::uint32_t at = ladder.find(key, where);
@@ -163,7 +169,7 @@ struct order_books {
         level.prev = index;
         level.level.volume += open;
         ++level.level.orders_count;
-        return state_of(level, key == ladder.best_key());
+        return level;
     }
 
     /// Subtracts `lots` from the order's level, and removes the order when it is `gone`. Returns the level's new state.

@@ -61,7 +61,7 @@ class price_ladder {
     }
 
     /// The same. Sets `where` for an insertion of this key that follows at once.
-    [[nodiscard]] std::uint32_t find(std::uint64_t key, level_tree::place& where) const noexcept {
+    [[nodiscard, gnu::always_inline]] std::uint32_t find(std::uint64_t key, level_tree::place& where) const noexcept {
         if (in_window(key)) [[likely]]
             return levels_[position(key)];
         return key >= high_ ? tree_.find(*pool_, key, where) : 0;

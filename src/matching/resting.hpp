@@ -41,6 +41,30 @@ template <class Sink>
     sink.rested(books.change_of(index, open, open, 0, 0, level));
 }
 
+/// engine::add.
+template <class Sink>
+[[gnu::always_inline]] inline void add(order_books& books, std::uint32_t book, std::uint32_t account, domain::side side,
+                                       domain::price_ticks price, std::uint32_t quantity, Sink& sink) noexcept {
+    const std::uint32_t index = books.pool.acquire_order();
+    books.link_account(index, account);
+    const std::uint32_t ladder = side_index(book, side);
+    const std::uint64_t key = key_of(side, price);
+    const node& level = books.link_level(index, ladder, key, quantity);
+    if (!books.shares.is_empty()) [[unlikely]]
+        books.crown(index);
+    sink.entered(order_change{.order = books.pool.id_of(index),
+                              .slot = books.pool.slot_of(index),
+                              .account = account,
+                              .open = quantity,
+                              .change = quantity,
+                              .level = {.book = book,
+                                        .side = side,
+                                        .top_changed = key == books.sides[ladder].best_key(),
+                                        .orders_count = level.level.orders_count,
+                                        .price = price,
+                                        .volume = level.level.volume}});
+}
+
 /// Returns the hidden lots of an order that leaves its level, and subtracts them from the level.
 [[nodiscard]] inline std::uint32_t take_hidden(order_books& books, std::uint32_t index) noexcept {
     if ((books.pool[index].order.account & iceberg_bit) == 0) [[likely]]

@@ -22,6 +22,11 @@ class order_matcher {
     [[nodiscard]] matching::entry_result enter(const matching::entry& e) noexcept {
         return implied_.takes_part(e.book) ? enter_implied(e) : engine_.enter(e, writer_);
     }
+    /// False if an order without instructions would only rest.
+    [[nodiscard, gnu::always_inline]] bool is_met(std::uint32_t book, domain::side side,
+                                                  domain::price_ticks price) const noexcept {
+        return implied_.takes_part(book) || engine_.would_trade(book, side, price);
+    }
     /// Enters an order that has been lifted, reserved or woken.
     [[nodiscard]] matching::entry_result enter(std::uint32_t slot, const matching::entry& e) noexcept {
         return implied_.takes_part(e.book) ? match_implied(engine_.launch(slot, e), e)

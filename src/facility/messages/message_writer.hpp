@@ -57,7 +57,13 @@ class message_writer {
     }
     /// @param book_of  Returns the book of an instrument.
     template <class BookOf>
-    void end(BookOf&& book_of) noexcept {
+    [[gnu::always_inline]] void end(BookOf&& book_of) noexcept {
+        if (buffer_.end_plain()) [[likely]]
+            return;
+        end_any(book_of);
+    }
+    template <class BookOf>
+    [[gnu::noinline]] void end_any(BookOf&& book_of) noexcept {
         if (const auto instrument = buffer_.owed()) [[unlikely]] {
             buffer_.append(domain::event_kind::top_of_book, *instrument, domain::side::buy).top =
                 top_of(book_of(*instrument));
@@ -193,6 +199,19 @@ class message_writer {
         const order_record& r = orders_[change.slot];
         if ((r.flags & record_flag::counted) != 0) [[unlikely]]
             exposures_.add_order(r.account, r.position, r.side, change.open + change.hidden);
+        publish(out, domain::event_kind::order_added, change, 1);
+        buffer_.close(out);
+    }
+
+    /// `rested`, for a plain order that the running command has entered. It is not `counted`.
+    [[gnu::always_inline]] void entered(const matching::order_change& change) noexcept {
+        event_buffer::run out = buffer_.open(1 + messages_per_change);
+        out.write(scope_word(ids_[change.level.book], change.level.side),
+                  kind_word(domain::event_kind::order_entered, domain::reject_reason::none,
+                            domain::event_flag::last_of_request),
+                  domain::private_order{change.order, command_->client_order, change.level.price,
+                                        domain::quantity_lots{change.open}, command_->account, command_->session,
+                                        command_->request()});
         publish(out, domain::event_kind::order_added, change, 1);
         buffer_.close(out);
     }

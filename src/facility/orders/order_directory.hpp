@@ -155,18 +155,11 @@ class order_directory {
         const order_record& r = records_[slot];
         if (r.time_in_force == domain::time_in_force::gtd) [[unlikely]]
             expiries_.add(slot, rare_[slot].expire_time);
-        insert_client_order(slot, r);
-        if (r.request == 0) return;
-        if (r.session.value < requests_seen_.size()) [[likely]] {
-            std::uint32_t& seen = requests_seen_[r.session.value];
-            if (r.request > seen) [[likely]] {
-                by_request_.insert(r.session.value, r.request, slot);
-                seen = r.request;
-                return;
-            }
-        }
-        release_request(r.session, r.request);
-        by_request_.insert(r.session.value, r.request, slot);
+        add_names(slot, {r.account, r.client_order, r.session, r.request});
+    }
+    /// The same for an order that has just entered and is good for the day or till cancelled.
+    [[gnu::always_inline]] void add_plain(std::uint32_t slot, const domain::command& c) noexcept {
+        add_names(slot, {c.account, c.client_order, c.session, c.request()});
     }
     [[gnu::always_inline]] void remove(std::uint32_t slot) noexcept {
         const order_record& r = records_[slot];
@@ -216,7 +209,7 @@ class order_directory {
         // Of forged bytes, two orders may claim one name; the state hash then differs.
         a.require(r.account.value < names_seen_.size());
         if (a.failed()) return;
-        if (by_name) insert_client_order(slot, r);
+        if (by_name) insert_client_order(slot, r.account, r.client_order);
         if (by_request) insert_request(slot, r);
     }
     /// The most names that one bucket of a table of names has sent on to the next. Reads both tables completely.
@@ -227,18 +220,41 @@ class order_directory {
     void transfer(base::archive& a) noexcept { expiries_.transfer(a); }
 
  private:
+    /// What an order's two names consist of.
+    struct two_names {
+        domain::account_id account;
+        domain::client_order_id client_order;
+        domain::session_id session;
+        std::uint32_t request;
+    };
+
+    [[gnu::always_inline]] void add_names(std::uint32_t slot, two_names n) noexcept {
+        insert_client_order(slot, n.account, n.client_order);
+        if (n.request == 0) return;
+        if (n.session.value < requests_seen_.size()) [[likely]] {
+            std::uint32_t& seen = requests_seen_[n.session.value];
+            if (n.request > seen) [[likely]] {
+                by_request_.insert(n.session.value, n.request, slot);
+                seen = n.request;
+                return;
+            }
+        }
+        release_request(n.session, n.request);
+        by_request_.insert(n.session.value, n.request, slot);
+    }
     void name_as(std::uint32_t slot, domain::account_id account, domain::client_order_id name) noexcept {
         order_record& r = records_[slot];
         if (r.client_order.value != 0) by_client_order_.erase(r.account.value, r.client_order.value, slot);
         r.account = account;
         r.client_order = name;
-        insert_client_order(slot, r);
+        insert_client_order(slot, account, name);
     }
-    [[gnu::always_inline]] void insert_client_order(std::uint32_t slot, const order_record& r) noexcept {
-        if (r.client_order.value == 0) return;
-        by_client_order_.insert(r.account.value, r.client_order.value, slot);
-        std::uint64_t& seen = names_seen_[r.account.value];
-        if (r.client_order.value > seen) seen = r.client_order.value;
+    [[gnu::always_inline]] void insert_client_order(std::uint32_t slot, domain::account_id account,
+                                                    domain::client_order_id name) noexcept {
+        if (name.value == 0) return;
+        by_client_order_.insert(account.value, name.value, slot);
+        std::uint64_t& seen = names_seen_[account.value];
+        if (name.value > seen) seen = name.value;
     }
     [[gnu::always_inline]] void insert_request(std::uint32_t slot, const order_record& r) noexcept {
         by_request_.insert(r.session.value, r.request, slot);

@@ -217,9 +217,24 @@ inline bool order_entry::enter_plain(const command& c, std::uint32_t book) noexc
                      .position = position,
                      .side = t.side,
                      .time_in_force = t.time_in_force};
-    match(c, slot, {.book = book, .account = c.account.value, .side = t.side, .price = o.price, .quantity = o.quantity},
-          o.price);
+    if (matcher_.is_met(book, t.side, o.price)) {
+        trade_plain(c, book, slot);
+        return true;
+    }
+    engine_.add(book, c.account.value, t.side, o.price, o.quantity.value, writer_);
+    orders_.add_plain(slot, c);
     return true;
+}
+
+[[gnu::noinline]] void order_entry::trade_plain(const command& c, std::uint32_t book, std::uint32_t slot) noexcept {
+    const domain::enter_order& o = c.enter_order();
+    match(c, slot,
+          {.book = book,
+           .account = c.account.value,
+           .side = c.order_terms().side,
+           .price = o.price,
+           .quantity = o.quantity},
+          o.price);
 }
 
 [[gnu::noinline]] void order_entry::enter_any(const command& c, std::uint32_t book) noexcept {

@@ -60,6 +60,8 @@ class order_entry {
     /// Enters a plain limit order in a book and for an account without rules. False, and nothing has changed, when the
     /// order or its circumstances are not of that kind; then it may be invalid.
     [[nodiscard, gnu::always_inline]] bool enter_plain(const domain::command& c, std::uint32_t book) noexcept;
+    /// A plain limit order enters that may trade.
+    void trade_plain(const domain::command& c, std::uint32_t book, std::uint32_t slot) noexcept;
     void enter_any(const domain::command& c, std::uint32_t book) noexcept;
     [[nodiscard]] domain::reject_reason check_entry(const domain::command& c, std::uint32_t book) const noexcept;
     /// Whether the book's phase accepts a new order of this type and time in force.

@@ -88,7 +88,7 @@ template <int Step>
     orders_.prefetch_names(slot);
 }
 
-void order_lookup::look_ahead(std::span<const command> waiting, const instrument_table& instruments) noexcept {
+void order_lookup::look_at_all(std::span<const command> waiting, const instrument_table& instruments) noexcept {
     constexpr std::size_t step = look_ahead_step;
     const auto fetch_first = [&]<int Step>(std::size_t count) {
         for (const command& c : waiting.first(std::min(count, waiting.size()))) fetch<Step>(c, instruments);

@@ -10,6 +10,7 @@
 #include "domain/reject_reason.hpp"
 #include "domain/types.hpp"
 #include "facility/definitions/instrument_table.hpp"
+#include "facility/limits.hpp"
 #include "facility/orders/order_directory.hpp"
 #include "matching/engine.hpp"
 
@@ -33,8 +34,18 @@ class order_lookup {
     }
     /// facility::expect.
     void prefetch(std::span<domain::prefetch_hint> coming) const noexcept;
+    /// How many of the commands that wait have their memory fetched.
+    enum class reach : std::uint8_t { none, one, all };
+    [[nodiscard]] reach reach_now() const noexcept {
+        const std::uint32_t open = engine_.open_orders_count();
+        return open < look_ahead_one_orders_min ? reach::none : open < look_ahead_orders_min ? reach::one : reach::all;
+    }
     /// facility::look_ahead.
-    void look_ahead(std::span<const domain::command> waiting, const instrument_table& instruments) noexcept;
+    [[gnu::always_inline]] void look_ahead(reach r, std::span<const domain::command> waiting,
+                                           const instrument_table& instruments) noexcept {
+        if (r == reach::all) return look_at_all(waiting, instruments);
+        if (r == reach::one && waiting.size() > 1) look_at(waiting[1]);
+    }
 
  private:
     [[nodiscard]] result find_by_id(const domain::command& c, domain::order_id order) const noexcept {
@@ -49,6 +60,17 @@ class order_lookup {
         return {slot, reject_reason::none};
     }
     [[nodiscard]] result find_by_name(const domain::command& c, std::uint32_t target_request) const noexcept;
+    /// Prefetches what a command reads first.
+    [[gnu::always_inline]] void look_at(const domain::command& c) const noexcept {
+        if (c.kind == domain::command_kind::enter_order) {
+            orders_.prefetch_name(c.account, c.client_order);
+            orders_.prefetch_request(c.session, c.request());
+        } else if (c.kind == domain::command_kind::cancel_order || c.kind == domain::command_kind::amend_order) {
+            const std::uint32_t slot = engine_.likely_slot_of(c.named_order());
+            if (slot != none) engine_.prefetch(slot);
+        }
+    }
+    void look_at_all(std::span<const domain::command> waiting, const instrument_table& instruments) noexcept;
     template <int Step>
     void fetch(const domain::command& c, const instrument_table& instruments) const noexcept;
 
