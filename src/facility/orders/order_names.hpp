@@ -126,7 +126,7 @@ class order_names {
         [[nodiscard]] std::uint32_t operator[](std::size_t at) const noexcept { return entries[at]; }
     };
 
-    [[nodiscard]] std::uint32_t place_of(std::uint32_t owner, std::uint64_t name) const noexcept {
+    [[nodiscard, gnu::always_inline]] std::uint32_t place_of(std::uint32_t owner, std::uint64_t name) const noexcept {
         // As parts of 2^64, multiples of the golden ratio, and those of sqrt(2), lie evenly apart.
         constexpr std::uint64_t golden_ratio = 0x9e37'79b9'7f4a'7c15;
         constexpr std::uint64_t square_root = 0x6a09'e667'f3bc'c909;
