@@ -123,6 +123,10 @@ inline void facility::state_machine::apply_one(const command& c) noexcept {
     writer_.end([this](domain::instrument_id id) { return instruments_.book_of(id); });
 }
 
+void facility::state_machine::apply(const command& c) noexcept {
+    apply_one(c);
+}
+
 void facility::state_machine::apply(std::span<const command> commands) noexcept {
     const order_lookup::reach reach = lookup_.reach_now();
     for (std::size_t i = 0; i < commands.size(); ++i) {

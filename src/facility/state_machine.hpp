@@ -58,7 +58,8 @@ class facility::state_machine {
     state_machine(const state_machine&) = delete;
     state_machine& operator=(const state_machine&) = delete;
 
-    void apply(const domain::command& command) noexcept { apply(std::span(&command, 1)); }
+    void apply(const domain::command& command) noexcept;
+    /// Looks ahead too.
     void apply(std::span<const domain::command> commands) noexcept;
     [[nodiscard]] bool opens_beyond(const domain::command& c, std::uint32_t orders_max) const noexcept;
     void expect(std::span<domain::prefetch_hint> coming) const noexcept { lookup_.prefetch(coming); }

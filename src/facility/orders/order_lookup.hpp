@@ -66,6 +66,10 @@ class order_lookup {
             orders_.prefetch_name(c.account, c.client_order);
             orders_.prefetch_request(c.session, c.request());
         } else if (c.kind == domain::command_kind::cancel_order || c.kind == domain::command_kind::amend_order) {
+            if (c.named_order().value == 0) {
+                if (c.named_request() == 0) return orders_.prefetch_name(c.account, c.client_order);
+                return orders_.prefetch_request(c.session, c.named_request());
+            }
             const std::uint32_t slot = engine_.likely_slot_of(c.named_order());
             if (slot != none) engine_.prefetch(slot);
         }
