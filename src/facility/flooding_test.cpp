@@ -16,7 +16,7 @@
 #include "base/test_seed.hpp"
 #include "facility/command_generator.hpp"
 #include "facility/facility.hpp"
-#include "facility/orders/order_directory.hpp"
+#include "facility/orders/order_names.hpp"
 #include "facility/recorder.hpp"
 #include "matching/engine.hpp"
 #include "risk/positions.hpp"
@@ -28,42 +28,61 @@ constexpr std::uint32_t orders_max = 4'096;
 constexpr std::uint64_t key_of_the_venue = 0x0123'4567'89ab'cdef;
 constexpr std::uint64_t key_that_the_client_guesses = 42;
 
-/// Client order ids of account 1 with the same line in the ring of names, and with the same home bucket in the table
-/// behind it, in a directory whose key the client knows.
-[[nodiscard]] std::vector<std::uint64_t> colliding_names(std::uint64_t hash_key, std::size_t count) {
-    // As order_names places them.
-    constexpr std::uint64_t places = 2 * orders_max;
-    constexpr std::uint64_t increment = 0x9e37'79b9'7f4a'7c15;
-    const base::keyed_hash hash(hash_key);
-    const std::uint64_t secret = base::mix64(hash_key + increment);
-    std::vector<std::uint64_t> names;
-    for (std::uint64_t round = 1; names.size() < count; ++round) {
-        const std::uint64_t far =
-            round % 16 * 0x6a09'e667'f3bc'c909 + base::mix64((round / 16) ^ secret) - base::mix64(secret);
-        const std::uint64_t start = (increment + far) >> (64 - std::countr_zero(places));
-        const std::uint64_t name = round * places + (places - start % places) % places;
-        constexpr std::uint32_t homes = 1U << 11U;  // at least the table's buckets
-        if (hash(name, 1) % homes == 0) names.push_back(name);
-    }
-    return names;
+constexpr std::uint32_t names_max = 1U << 15U;
+constexpr std::uint64_t places = 2 * names_max;
+constexpr std::uint64_t line_entries = 16;
+constexpr std::uint64_t rounds = 16;
+constexpr std::uint64_t lines_filled = 1'000;
+
+/// The number of account 1 with this place in a round of the ring, as order_names places it.
+[[nodiscard]] std::uint64_t number_at(std::uint64_t place, std::uint64_t round) {
+    const std::uint64_t start =
+        (0x9e37'79b9'7f4a'7c15 + round * 0x53c5'5c1b'4382'36dd) >> (64 - std::countr_zero(places));
+    return round * places + (place + places - start % places) % places;
 }
 
-[[nodiscard]] std::uint32_t passed_after(std::uint64_t hash_key, std::span<const std::uint64_t> names) {
-    matching::engine engine({.orders_max = orders_max, .accounts_max = 2, .touch = base::page_touch::no});
-    order_directory directory(engine.records(), orders_max, 2, base::page_touch::no, hash_key);
-    std::uint32_t slot = 0;
-    for (const std::uint64_t name : names) {
-        directory[slot] = {.client_order = domain::client_order_id{name}, .account = domain::account_id{1}};
-        directory.add(slot++);
+/// Numbers that fill a thousand lines of the ring, and others of these lines whose buckets, in the table behind the
+/// ring, are neighbours under a key.
+struct colliding_names {
+    std::vector<std::uint64_t> filling;
+    std::vector<std::uint64_t> colliding;
+};
+[[nodiscard]] colliding_names names_against(std::uint64_t hash_key) {
+    constexpr std::uint32_t homes = 1U << 13U;  // the table's buckets
+    const base::keyed_hash hash(hash_key);
+    colliding_names all;
+    for (std::uint64_t place = 0; place < lines_filled * line_entries; ++place) {
+        all.filling.push_back(number_at(place, 0));
+        for (std::uint64_t round = 1; round < rounds; ++round) {
+            const std::uint64_t number = number_at(place, round);
+            if (hash(number, 1) % homes < 64) all.colliding.push_back(number);
+        }
     }
-    return directory.passed_max();
+    return all;
 }
 
 TEST(flooding, N6_names_chosen_to_collide_do_not_collide_under_another_key) {
-    const std::vector<std::uint64_t> names = colliding_names(key_that_the_client_guesses, 2'000);
-    EXPECT_GT(passed_after(key_that_the_client_guesses, names), 1'900U) << "possible with a known key";
-    EXPECT_LT(passed_after(key_of_the_venue, names), 100U);
-    EXPECT_LT(passed_after(0, names), 100U);
+    const colliding_names names = names_against(key_that_the_client_guesses);
+    ASSERT_GE(names.colliding.size(), 1'500U);
+    const auto passed_under = [&](std::uint64_t key) {
+        order_names ring(names_max, base::page_touch::no, key);
+        std::uint32_t slot = 0;
+        for (const std::uint64_t number : names.filling) ring.insert(1, number, slot++);
+        EXPECT_EQ(ring.others_count(), 0U);
+        for (const std::uint64_t number : names.colliding) ring.insert(1, number, slot++);
+        EXPECT_EQ(ring.others_count(), names.colliding.size()) << "the ring has no room for them under any key";
+        return ring.passed_max();
+    };
+    EXPECT_GT(passed_under(key_that_the_client_guesses), 1'000U) << "possible with a known key";
+    EXPECT_LT(passed_under(key_of_the_venue), 10U);
+    EXPECT_LT(passed_under(0), 10U);
+}
+
+[[nodiscard]] std::uint32_t passed_after(std::uint64_t hash_key, std::span<const std::uint64_t> names) {
+    order_names ring(orders_max, base::page_touch::no, hash_key);
+    std::uint32_t slot = 0;
+    for (const std::uint64_t name : names) ring.insert(1, name, slot++);
+    return ring.passed_max();
 }
 
 TEST(flooding, names_that_follow_each_other_in_any_step_do_not_collide) {

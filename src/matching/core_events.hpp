@@ -12,8 +12,9 @@
 //     void refreshed(const order_change&);               an iceberg showed its next part, at the end of its level
 //     void aggressor_decremented(const decrement&);      self-match prevention shrank the incoming order
 //
-// and optionally a hint that changes nothing:
+// and optionally these: what `engine::add` reports in the place of `rested`, and a hint that changes nothing:
 //
+//     void entered(const order_change&);                     a new order joined the end of its level
 //     void expect(std::uint32_t slot, std::uint32_t later);  these orders trade soon, one after the other (auctions)
 //
 // Units: ticks and lots. `slot` numbers order records densely from 0, for arrays that lie in parallel.

@@ -54,6 +54,13 @@ class engine {
     entry_result enter(const entry& e, Sink& sink) noexcept {
         return detail::enter(books_, e, sink);
     }
+    /// Rests a new order without instructions that would not trade: what `enter` does with it, in fewer steps. Needs
+    /// what `enter` needs, and that `would_trade` is false.
+    template <class Sink>
+    [[gnu::always_inline]] void add(std::uint32_t book, std::uint32_t account, domain::side side,
+                                    domain::price_ticks price, std::uint32_t quantity, Sink& sink) noexcept {
+        detail::add(books_, book, account, side, price, quantity, sink);
+    }
 
     // --- Changing and cancelling ----------------------------------------------------------------------------------
 
@@ -102,13 +109,6 @@ class engine {
         return detail::enter_again(books_, books_.pool.index_of(slot), e, sink);
     }
 
-    /// Rests a new order that would not trade and has no instructions: what `enter` does with it, in fewer steps.
-    /// Calls the sink's `entered` in the place of `rested`.
-    template <class Sink>
-    [[gnu::always_inline]] void add(std::uint32_t book, std::uint32_t account, domain::side side,
-                                    domain::price_ticks price, std::uint32_t quantity, Sink& sink) noexcept {
-        detail::add(books_, book, account, side, price, quantity, sink);
-    }
     /// Removes an open order from its book.
     template <class Sink>
     [[gnu::always_inline]] void cancel(std::uint32_t slot, Sink& sink, removal cause = removal::cancelled) noexcept {

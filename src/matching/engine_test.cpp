@@ -6,6 +6,9 @@
 #include <set>
 #include <vector>
 
+#include "base/random.hpp"
+#include "base/test_seed.hpp"
+
 namespace corro::matching {
 namespace {
 
@@ -184,6 +187,60 @@ TEST(engine, a_retired_place_stays_retired_when_it_is_saved_and_loaded) {
     EXPECT_EQ(loaded.free_orders_count(), 1U);
     EXPECT_TRUE(loaded.is_open(stays.order));
     EXPECT_TRUE(loaded.was_issued(last_of_first.order));
+}
+
+/// All fields of what an engine reports when an order rests.
+void expect_same(const order_change& a, const order_change& b) {
+    EXPECT_EQ(a.order, b.order);
+    EXPECT_EQ(a.slot, b.slot);
+    EXPECT_EQ(a.account, b.account);
+    EXPECT_EQ(a.open, b.open);
+    EXPECT_EQ(a.change, b.change);
+    EXPECT_EQ(a.hidden, b.hidden);
+    EXPECT_EQ(a.taken, b.taken);
+    EXPECT_EQ(a.level.book, b.level.book);
+    EXPECT_EQ(a.level.side, b.level.side);
+    EXPECT_EQ(a.level.is_waiting, b.level.is_waiting);
+    EXPECT_EQ(a.level.top_changed, b.level.top_changed);
+    EXPECT_EQ(a.level.orders_count, b.level.orders_count);
+    EXPECT_EQ(a.level.price, b.level.price);
+    EXPECT_EQ(a.level.volume, b.level.volume);
+}
+
+// In a book in time order, and in one whose policy has a top order.
+TEST(engine, adds_an_order_as_it_enters_one_that_does_not_trade) {
+    const engine_options options{.orders_max = 4'096, .accounts_max = 8, .books_count = 2, .window_bits = 6};
+    engine entering(options);
+    engine adding(options);
+    for (engine* e : {&entering, &adding}) {
+        e->set_policy(1, {.algorithm = domain::match_algorithm::allocation, .top_minimum = 3});
+    }
+    tape of_entering;
+    tape of_adding;
+    base::prng random{base::test_seed()};
+    for (int i = 0; i < 2'000; ++i) {
+        entry o = order(random.below(2) == 0 ? domain::side::buy : domain::side::sell,
+                        static_cast<std::int64_t>(random.below(1'000)) - 500,
+                        static_cast<std::uint32_t>(1 + random.below(5)), static_cast<std::uint32_t>(random.below(8)));
+        o.book = static_cast<std::uint32_t>(random.below(2));
+        const bool trades = entering.would_trade(o.book, o.side, o.price);
+        ASSERT_EQ(adding.would_trade(o.book, o.side, o.price), trades);
+        entering.enter(o, of_entering);
+        if (trades) {
+            adding.enter(o, of_adding);
+        } else {
+            adding.add(o.book, o.account, o.side, o.price, o.quantity.value, of_adding);
+        }
+        ASSERT_EQ(of_entering.rests.size(), of_adding.rests.size());
+        if (!trades) {
+            ASSERT_NO_FATAL_FAILURE(expect_same(of_entering.rests.back(), of_adding.rests.back()));
+        }
+        ASSERT_EQ(entering.top_order(o.book, o.side), adding.top_order(o.book, o.side));
+        ASSERT_EQ(entering.next_id(), adding.next_id());
+        ASSERT_EQ(entering.orders_count(o.account), adding.orders_count(o.account));
+    }
+    EXPECT_EQ(of_entering.fills.size(), of_adding.fills.size());
+    EXPECT_FALSE(of_entering.fills.empty());
 }
 
 TEST(engine, cancels_an_account_oldest_first_and_counts) {

@@ -52,7 +52,7 @@ template <class Sink>
     const node& level = books.link_level(index, ladder, key, quantity);
     if (!books.shares.is_empty()) [[unlikely]]
         books.crown(index);
-    sink.entered(order_change{.order = books.pool.id_of(index),
+    const order_change change{.order = books.pool.id_of(index),
                               .slot = books.pool.slot_of(index),
                               .account = account,
                               .open = quantity,
@@ -62,7 +62,12 @@ template <class Sink>
                                         .top_changed = key == books.sides[ladder].best_key(),
                                         .orders_count = level.level.orders_count,
                                         .price = price,
-                                        .volume = level.level.volume}});
+                                        .volume = level.level.volume}};
+    if constexpr (requires { sink.entered(change); }) {
+        sink.entered(change);
+    } else {
+        sink.rested(change);
+    }
 }
 
 /// Returns the hidden lots of an order that leaves its level, and subtracts them from the level.

@@ -22,9 +22,9 @@ class order_matcher {
     [[nodiscard]] matching::entry_result enter(const matching::entry& e) noexcept {
         return implied_.takes_part(e.book) ? enter_implied(e) : engine_.enter(e, writer_);
     }
-    /// False if an order without instructions would only rest.
-    [[nodiscard, gnu::always_inline]] bool is_met(std::uint32_t book, domain::side side,
-                                                  domain::price_ticks price) const noexcept {
+    /// False only if an order without instructions would rest and not trade.
+    [[nodiscard, gnu::always_inline]] bool may_trade(std::uint32_t book, domain::side side,
+                                                     domain::price_ticks price) const noexcept {
         return implied_.takes_part(book) || engine_.would_trade(book, side, price);
     }
     /// Enters an order that has been lifted, reserved or woken.

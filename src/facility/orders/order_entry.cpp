@@ -217,7 +217,7 @@ inline bool order_entry::enter_plain(const command& c, std::uint32_t book) noexc
                      .position = position,
                      .side = t.side,
                      .time_in_force = t.time_in_force};
-    if (matcher_.is_met(book, t.side, o.price)) {
+    if (matcher_.may_trade(book, t.side, o.price)) {
         trade_plain(c, book, slot);
         return true;
     }
