@@ -116,7 +116,7 @@ class command_maker {
         make(o, c);
         return c;
     }
-    /// The same in its place: a copy would wait for the fields that have just been written.
+    /// The same in its place, without a copy.
     void make(const operation& o, domain::command& c) noexcept;
 
  private:

@@ -18,7 +18,6 @@
 #include "facility/facility.hpp"
 #include "facility/orders/order_names.hpp"
 #include "facility/recorder.hpp"
-#include "matching/engine.hpp"
 #include "risk/positions.hpp"
 
 namespace corro::facility::testing {

@@ -42,13 +42,8 @@ void order_lookup::prefetch(std::span<domain::prefetch_hint> coming) const noexc
 template <int Step>
 [[gnu::always_inline]] inline void order_lookup::fetch(const command& c,
                                                        const instrument_table& instruments) const noexcept {
+    if (Step == 0) look_at(c);
     if (c.kind == domain::command_kind::enter_order) {
-        const domain::prefetch_hint names{.account = c.account,
-                                          .session = c.session,
-                                          .request = c.request(),
-                                          .client_order = c.client_order,
-                                          .enters = true};
-        if (Step == 0) orders_.prefetch(names);
         const std::uint32_t book = instruments.book_of(c.instrument);
         const domain::side side = c.order_terms().side;
         const bool is_side = side == domain::side::buy || side == domain::side::sell;
@@ -64,24 +59,18 @@ template <int Step>
         }
         return;
     }
+    if (Step == 0) return;
     if (c.kind != domain::command_kind::cancel_order && c.kind != domain::command_kind::amend_order) return;
     if (c.named_order().value != 0) {
         const std::uint32_t slot = engine_.likely_slot_of(c.named_order());
         if (slot == none) return;
-        if (Step == 0) return engine_.prefetch(slot);
         if (Step == 2) return;
         engine_.prefetch_place(slot);
         orders_.prefetch_names(slot);
         return;
     }
-    const bool by_request = c.named_request() != 0;
-    if (Step == 0) {
-        by_request ? orders_.prefetch_request(c.session, c.named_request())
-                   : orders_.prefetch_name(c.account, c.client_order);
-        return;
-    }
-    const std::uint32_t slot =
-        by_request ? orders_.likely(c.session, c.named_request()) : orders_.likely(c.account, c.client_order);
+    const std::uint32_t slot = c.named_request() != 0 ? orders_.likely(c.session, c.named_request())
+                                                      : orders_.likely(c.account, c.client_order);
     if (slot == none) return;
     if (Step == 1) return engine_.prefetch(slot);
     engine_.prefetch_place(slot);

@@ -14,7 +14,9 @@
 // Clients choose the numbers, so the table's hash uses a secret: no choice of numbers makes the table slow. The places
 // in the ring are no secret. An owner whose open orders fill the lines of another one sends that one's next names to
 // the table, one for each of its own. The secret changes no result. A look-up reads at most the sixteen records of a
-// line, and then the table. Threads: none of its own. Cost: allocates at construction only; expected constant time.
+// line, and then the table.
+// Threads: none of its own.
+// Cost: allocates at construction only; expected constant time.
 #pragma once
 
 #include <algorithm>

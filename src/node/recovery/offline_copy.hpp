@@ -28,7 +28,7 @@ inline constexpr std::string_view closing_problem = "the venue closes";
     return options;
 }
 
-/// A copy writes only to the pages that it uses. Nobody waits for its page faults.
+/// A copy gets each page when it first writes to it. No participant waits for a copy.
 [[nodiscard]] inline facility::facility_options offline_facility_options(const configuration& c, io::platform& on) {
     facility::facility_options options = facility_options_of(c, on);
     options.touch = base::page_touch::no;
