@@ -34,6 +34,8 @@ struct event_consumer {
 class event_buffer {
  public:
     explicit event_buffer(event_consumer& consumer) noexcept : consumer_(&consumer) {}
+    event_buffer(const event_buffer&) = delete;
+    event_buffer& operator=(const event_buffer&) = delete;
 
     /// @param command  Must stay as it is until `end`.
     void begin(const domain::command& command) noexcept { command_ = &command; }
@@ -111,80 +113,79 @@ class event_buffer {
     };
     /// Opens a run of at most `room` events; nothing else may be appended before `close`.
     [[nodiscard, gnu::always_inline]] run open(std::size_t room) noexcept {
-        if (count_ + room > events_.size()) [[unlikely]]
+        if (end_ > events_.data() + (events_.size() - room)) [[unlikely]]
             make_room();
-        return {events_.data() + count_, *command_};
+        return {end_, *command_};
     }
-    [[gnu::always_inline]] void close(const run& written) noexcept {
-        count_ = static_cast<std::size_t>(written.at_ - events_.data());
-    }
+    [[gnu::always_inline]] void close(const run& written) noexcept { end_ = written.at_; }
     /// Most events of one run.
     static constexpr std::size_t run_max = 16;
 
     /// The instrument of the command's last public event, when more than private_run_max private ones followed it: that
     /// event may have been passed on without its mark, and the caller appends another one.
     [[nodiscard]] std::optional<domain::instrument_id> owed() const noexcept {
-        if (count_ <= private_run_max && !unmarked_) return std::nullopt;
+        const std::size_t count = size();
+        if (count <= private_run_max && !unmarked_) return std::nullopt;
         const std::size_t at = last_public();
-        if (at == count_) return unmarked_;
-        if (count_ - 1 - at > private_run_max) return events_[at].instrument;
+        if (at == count) return unmarked_;
+        if (count - 1 - at > private_run_max) return events_[at].instrument;
         return std::nullopt;
     }
     /// Does what `owed` and `end` do for a command with few events of which the last one is public. False, and nothing
     /// has changed, for another command.
     [[nodiscard, gnu::always_inline]] bool end_plain() noexcept {
-        const bool are_few = count_ - 1 < private_run_max;  // and there is one
-        if (!are_few || unmarked_ || !domain::is_public(events_[count_ - 1].kind)) [[unlikely]]
+        const std::size_t count = size();
+        const bool are_few = count - 1 < private_run_max;  // and there is one
+        if (!are_few || unmarked_ || !domain::is_public(end_[-1].kind)) [[unlikely]]
             return false;
-        events_[count_ - 1].flags |= domain::event_flag::last_of_command;
-        consumer_->consume({events_.data(), count_});
-        count_ = 0;
+        end_[-1].flags |= domain::event_flag::last_of_command;
+        end_ = events_.data();
+        consumer_->consume({end_, count});
         return true;
     }
     /// Marks the last event and the last public one, and passes all events to the consumer.
     void end() noexcept {
-        if (count_ == 0) return;
-        events_[count_ - 1].flags |= domain::event_flag::last_of_command;
-        if (const std::size_t at = last_public(); at != count_) {
+        if (size() == 0) return;
+        end_[-1].flags |= domain::event_flag::last_of_command;
+        if (const std::size_t at = last_public(); at != size()) {
             events_[at].flags |= domain::event_flag::last_of_command;
         }
-        hand_over(count_);
+        hand_over(size());
         unmarked_.reset();
     }
 
  private:
-    /// Index of the last public event; `count_` when there is none.
+    [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(end_ - events_.data()); }
+    /// Index of the last public event; `size()` when there is none.
     [[nodiscard]] std::size_t last_public() const noexcept {
-        for (std::size_t at = count_; at > 0; --at) {
+        for (std::size_t at = size(); at > 0; --at) {
             if (domain::is_public(events_[at - 1].kind)) return at - 1;
         }
-        return count_;
+        return size();
     }
     [[gnu::noinline]] void make_room() noexcept {
         static_assert(private_run_max + 1 + run_max < events_buffered_max, "a kept run leaves room");
         const std::size_t at = last_public();
-        if (at == count_) {
-            hand_over(count_);
-        } else if (count_ - 1 - at > private_run_max) {
+        if (at == size()) {
+            hand_over(at);
+        } else if (size() - 1 - at > private_run_max) {
             unmarked_ = events_[at].instrument;
-            hand_over(count_);
+            hand_over(size());
         } else {
             hand_over(at);
         }
     }
-    /// Passes the first `size` events to the consumer and moves the others to the front.
-    void hand_over(std::size_t size) noexcept {
-        consumer_->consume({events_.data(), size});
-        std::copy(events_.begin() + static_cast<std::ptrdiff_t>(size),
-                  events_.begin() + static_cast<std::ptrdiff_t>(count_), events_.begin());
-        count_ -= size;
+    /// Passes the first `count` events to the consumer and moves the others to the front.
+    void hand_over(std::size_t count) noexcept {
+        consumer_->consume({events_.data(), count});
+        end_ = std::copy(events_.data() + count, end_, events_.data());
     }
 
     event_consumer* consumer_;
     const domain::command* command_ = nullptr;
-    std::size_t count_ = 0;
     std::optional<domain::instrument_id> unmarked_;
     std::array<domain::event, events_buffered_max> events_{};
+    domain::event* end_ = events_.data();
 };
 
 }  // namespace corro::facility

@@ -114,7 +114,7 @@ inline void facility::state_machine::apply_one(const command& c) noexcept {
     now_ = c.time;
     sequence_ = c.sequence;
     was_used_ = true;
-    rejections_.begin(positions_.count());
+    positions_.begin_command();
     dispatch(c);
     if (writer_.changes().is_watching()) [[unlikely]] {
         phase_changes_.publish_indicatives();

@@ -268,6 +268,8 @@ class engine {
     [[nodiscard]] std::uint32_t retired_orders_count() const noexcept { return books_.pool.orders_retired_count(); }
     /// For tests: as if every slot had been used by that many orders. @pre No order was entered (asserted).
     void age(std::uint32_t orders_per_place) noexcept { books_.pool.age(orders_per_place); }
+    /// The slot of the next order. @pre Not full.
+    [[nodiscard]] std::uint32_t next_slot() const noexcept { return books_.pool.next_slot(); }
     /// The id of the next order, or of the one `ahead` orders later, if none is released in between.
     [[nodiscard]] domain::order_id next_id(std::uint32_t ahead = 0) const noexcept {
         return books_.pool.next_id(ahead);

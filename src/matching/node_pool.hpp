@@ -106,6 +106,10 @@ class node_pool {
     [[nodiscard]] domain::order_id id_of(std::uint32_t index) const noexcept {
         return make_id(nodes_[index].order.generation, slot_of(index));
     }
+    /// The slot of the order that is acquired next. @pre There is a free one.
+    [[nodiscard]] std::uint32_t next_slot() const noexcept {
+        return slot_of(order_free_ != 0 ? order_free_ : orders_fresh_);
+    }
     /// The id of the order that is acquired next, or `ahead` orders later; 0 when there are not enough free ones.
     [[nodiscard]] domain::order_id next_id(std::uint32_t ahead = 0) const noexcept {
         if (orders_free_count_ <= ahead) return domain::order_id{};

@@ -96,8 +96,13 @@ class price_ladder {
             grow_window();
             return;
         }
-        take(key);
-        if (key == best_key_) find_best();
+        const bool others_follow = take(key);
+        if (key != best_key_) return;
+        if (others_follow) {
+            find_best_in_word();
+        } else {
+            find_best();
+        }
     }
 
     /// The level with the smallest key above `key`; index 0 when there is none. `key` is at least the best key.
@@ -168,6 +173,10 @@ class price_ladder {
         return aligned > margin() ? aligned - margin() : 0;
     }
 
+    [[nodiscard]] static std::uint64_t lowest(std::uint64_t bits) noexcept {
+        return static_cast<std::uint64_t>(std::countr_zero(bits));
+    }
+
     void put(std::uint64_t key, std::uint32_t level) noexcept {
         const std::uint64_t at = position(key);
         levels_[at] = level;
@@ -175,29 +184,32 @@ class price_ladder {
         groups_[at >> 12] |= std::uint64_t{1} << ((at >> 6) & 63);
         top_ |= std::uint64_t{1} << (at >> 12);
     }
-    void take(std::uint64_t key) noexcept {
+    /// Returns whether the key's word has other levels.
+    bool take(std::uint64_t key) noexcept {
         const std::uint64_t at = position(key);
         levels_[at] = 0;
-        if ((words_[at >> 6] &= ~(std::uint64_t{1} << (at & 63))) != 0) return;
-        if ((groups_[at >> 12] &= ~(std::uint64_t{1} << ((at >> 6) & 63))) != 0) return;
-        top_ &= ~(std::uint64_t{1} << (at >> 12));
+        if ((words_[at >> 6] &= ~(std::uint64_t{1} << (at & 63))) != 0) return true;
+        if ((groups_[at >> 12] &= ~(std::uint64_t{1} << ((at >> 6) & 63))) == 0) {
+            top_ &= ~(std::uint64_t{1} << (at >> 12));
+        }
+        return false;
     }
 
     /// The first occupied position of the ring at or after `from`, without wrapping; window_size() if there is none.
     [[nodiscard]] std::uint64_t scan(std::uint64_t from) const noexcept {
         std::uint64_t word = from >> 6;
         const std::uint64_t bits = words_[word] & (~std::uint64_t{0} << (from & 63));
-        if (bits != 0) return (word << 6) + static_cast<std::uint64_t>(std::countr_zero(bits));
+        if (bits != 0) return (word << 6) + lowest(bits);
         std::uint64_t group = word >> 6;
         std::uint64_t words = (word & 63) == 63 ? 0 : groups_[group] & (~std::uint64_t{0} << ((word & 63) + 1));
         if (words == 0) {
             const std::uint64_t groups = group == 63 ? 0 : top_ & (~std::uint64_t{0} << (group + 1));
             if (groups == 0) return window_size();
-            group = static_cast<std::uint64_t>(std::countr_zero(groups));
+            group = lowest(groups);
             words = groups_[group];
         }
-        word = (group << 6) + static_cast<std::uint64_t>(std::countr_zero(words));
-        return (word << 6) + static_cast<std::uint64_t>(std::countr_zero(words_[word]));
+        word = (group << 6) + lowest(words);
+        return (word << 6) + lowest(words_[word]);
     }
     /// The smallest occupied key from `key` (inside the window) on; at or above `high_` if there is none.
     [[nodiscard]] std::uint64_t next_occupied(std::uint64_t key) const noexcept {
@@ -242,8 +254,26 @@ class price_ladder {
         return key - ((from - at) & mask_);
     }
 
+    /// The best level was taken, and its word has others: they are the next ones.
+    void find_best_in_word() noexcept {
+        const std::uint64_t was = position(best_key_);
+        const std::uint64_t at = (was & ~std::uint64_t{63}) + lowest(words_[was >> 6]);
+        best_key_ += at - was;
+        best_level_ = levels_[at];
+    }
+    /// The best level was taken, the last one of its word.
     void find_best() noexcept {
         if (top_ != 0) [[likely]] {
+            // All levels are behind the best one. The words behind its word, as far as its group:
+            const std::uint64_t was = position(best_key_);
+            const std::uint64_t words = groups_[was >> 12] & (~std::uint64_t{1} << ((was >> 6) & 63));
+            if (words != 0) [[likely]] {
+                const std::uint64_t word = (was >> 12 << 6) + lowest(words);
+                const std::uint64_t at = (word << 6) + lowest(words_[word]);
+                best_key_ += at - was;
+                best_level_ = levels_[at];
+                return;
+            }
             best_key_ = next_occupied(best_key_);
             best_level_ = levels_[position(best_key_)];
             return;

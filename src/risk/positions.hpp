@@ -53,21 +53,23 @@ class positions {
     }
     /// The slot of a pair, assigned now if it has none; `none` when all are taken.
     [[nodiscard, gnu::always_inline]] std::uint32_t acquire(std::uint32_t account, std::uint32_t instrument) noexcept {
-        std::uint32_t& recent = recent_[(account ^ (instrument << 4U)) % recent_count];
-        if (recent < entries_.size() && entries_[recent].account == account &&
-            entries_[recent].instrument == instrument) [[likely]]
-            return recent;
+        recent_pair& recent = recent_[place_of(account, instrument)];
+        if (recent.account == account && recent.instrument == instrument) [[likely]]
+            return recent.slot;
         const std::uint32_t slot = acquire_other(account, instrument);
-        if (slot != none) recent = slot;
+        if (slot != none) recent = {account, instrument, slot};
         return slot;
     }
 
-    /// Releases the slots from `count` on, which a command took before it was rejected. No trade has used them.
-    void give_back_from(std::uint32_t count) noexcept {
-        while (entries_.size() > count) {
+    /// A command begins, which may be rejected.
+    void begin_command() noexcept { taken_ = 0; }
+    /// Releases the slots that the command has taken; it is rejected. No trade has used them.
+    void give_back() noexcept {
+        for (; taken_ != 0; --taken_) {
             const position& last = entries_.back();
             CORRO_ASSERT(last.lots == 0);
             index_.erase(hash(last.account, last.instrument), static_cast<std::uint32_t>(entries_.size() - 1));
+            recent_[place_of(last.account, last.instrument)] = {};
             entries_.pop_back();
         }
     }
@@ -118,6 +120,15 @@ class positions {
 
  private:
     static constexpr std::uint32_t recent_count = 1024;
+    struct alignas(16) recent_pair {
+        std::uint32_t account = none;
+        std::uint32_t instrument = none;
+        std::uint32_t slot = none;
+    };
+
+    [[nodiscard]] static std::uint32_t place_of(std::uint32_t account, std::uint32_t instrument) noexcept {
+        return (account ^ (instrument << 4U)) % recent_count;
+    }
 
     [[nodiscard, gnu::noinline]] std::uint32_t acquire_other(std::uint32_t account, std::uint32_t instrument) noexcept {
         const std::uint32_t known = find(account, instrument);
@@ -125,6 +136,7 @@ class positions {
         const auto slot = static_cast<std::uint32_t>(entries_.size());
         entries_.push_back({account, instrument, 0});
         index_.insert(hash(account, instrument), slot);
+        ++taken_;
         return slot;
     }
     [[nodiscard]] std::uint32_t hash(std::uint32_t account, std::uint32_t instrument) const noexcept {
@@ -140,10 +152,11 @@ class positions {
     std::vector<position> entries_;
     base::hashed_index index_;
     std::vector<std::uint64_t> open_interest_;
-    /// Slots that were acquired last, by account and instrument; any number, because each use is checked.
-    std::vector<std::uint32_t> recent_;
+    /// Pairs that were acquired last, by account and instrument.
+    std::vector<recent_pair> recent_;
     base::keyed_hash hash_;
+    std::uint32_t taken_ = 0;  ///< slots, by the running command
 };
-static_assert(sizeof(positions) == 144, "`transfer` knows every member; then correct the size here");
+static_assert(sizeof(positions) == 152, "`transfer` knows every member; then correct the size here");
 
 }  // namespace corro::risk

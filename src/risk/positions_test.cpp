@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "base/random.hpp"
 #include "base/test_seed.hpp"
@@ -42,6 +44,38 @@ TEST(positions, add_up_to_zero_and_the_long_ones_to_the_open_interest) {
         ASSERT_EQ(p.open_interest(instrument), open_interest);
         ASSERT_EQ(told, open_interest);
     }
+}
+
+TEST(positions, of_a_rejected_command_are_given_back_whatever_was_used_last) {
+    base::prng random{base::test_seed()};
+    positions p(200, 4, random());
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> model;
+    for (int i = 0; i < 50'000; ++i) {
+        p.begin_command();
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> taken;
+        for (std::uint64_t left = random.below(4); left != 0; --left) {
+            // Among these pairs, several share a place in the memory of the last ones.
+            const std::pair pair{static_cast<std::uint32_t>(random.below(80)),
+                                 static_cast<std::uint32_t>(random.below(4))};
+            const std::uint32_t slot = p.acquire(pair.first, pair.second);
+            const auto known = model.find(pair);
+            if (known != model.end()) {
+                ASSERT_EQ(slot, known->second);
+            } else if (model.size() == 200) {
+                ASSERT_EQ(slot, positions::none);
+            } else {
+                ASSERT_EQ(slot, model.size());
+                model[pair] = slot;
+                taken.push_back(pair);
+            }
+        }
+        if (model.size() < 100 ? random.below(3) != 0 : random.below(50) != 0) {
+            p.give_back();
+            for (const auto& pair : taken) model.erase(pair);
+        }
+        ASSERT_EQ(p.count(), model.size());
+    }
+    for (const auto& [pair, slot] : model) EXPECT_EQ(p.find(pair.first, pair.second), slot);
 }
 
 }  // namespace

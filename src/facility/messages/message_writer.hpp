@@ -206,13 +206,14 @@ class message_writer {
     /// `rested`, for a plain order that the running command has entered. It is not `counted`.
     [[gnu::always_inline]] void entered(const matching::order_change& change) noexcept {
         event_buffer::run out = buffer_.open(1 + messages_per_change);
-        out.write(scope_word(ids_[change.level.book], change.level.side),
+        const std::uint64_t scope = scope_word(ids_[change.level.book], change.level.side);
+        out.write(scope,
                   kind_word(domain::event_kind::order_entered, domain::reject_reason::none,
                             domain::event_flag::last_of_request),
                   domain::private_order{change.order, command_->client_order, change.level.price,
                                         domain::quantity_lots{change.open}, command_->account, command_->session,
                                         command_->request()});
-        publish(out, domain::event_kind::order_added, change, 1);
+        publish(out, scope, domain::event_kind::order_added, change, 1);
         buffer_.close(out);
     }
 
@@ -391,10 +392,13 @@ class message_writer {
     /// L3, L2 and, when the best level changed, L1.
     [[gnu::always_inline]] void publish(event_buffer::run& out, domain::event_kind kind,
                                         const matching::order_change& change, int orders) noexcept {
+        publish(out, scope_word(ids_[change.level.book], change.level.side), kind, change, orders);
+    }
+    [[gnu::always_inline]] void publish(event_buffer::run& out, std::uint64_t scope, domain::event_kind kind,
+                                        const matching::order_change& change, int orders) noexcept {
         if (changes_.is_watching()) [[unlikely]]
             note(change, orders);
         const matching::level_state& level = change.level;
-        const std::uint64_t scope = scope_word(ids_[level.book], level.side);
         out.write(scope, kind_word(kind),
                   domain::public_order{change.order,
                                        level.price,

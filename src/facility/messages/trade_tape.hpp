@@ -32,10 +32,11 @@ static_assert(sizeof(tape_summary) == 64, "`transfer` knows every member; then c
 /// for the stores, because compilers read two of its fields at once.
 [[gnu::always_inline]] inline void add_trade(tape_summary& tape, domain::price_ticks price, std::uint32_t lots,
                                              domain::price_summary& prices, domain::volume_summary& volumes) noexcept {
-    const bool is_first = tape.volume == 0;
-    const domain::price_ticks high = is_first || price > tape.prices.high ? price : tape.prices.high;
-    const domain::price_ticks low = is_first || price < tape.prices.low ? price : tape.prices.low;
-    const domain::price_ticks open = is_first ? price : tape.prices.open;
+    if (tape.volume == 0) [[unlikely]]
+        tape.prices.high = tape.prices.low = tape.prices.open = price;
+    const domain::price_ticks high = price > tape.prices.high ? price : tape.prices.high;
+    const domain::price_ticks low = price < tape.prices.low ? price : tape.prices.low;
+    const domain::price_ticks open = tape.prices.open;
     prices = {price, high, low, open, {}};
     const std::int64_t turnover = price.value * static_cast<std::int64_t>(lots);
     std::int64_t sum = 0;

@@ -231,7 +231,7 @@ class order_directory {
     [[gnu::always_inline]] void add_names(std::uint32_t slot, two_names n) noexcept {
         insert_client_order(slot, n.account, n.client_order);
         if (n.request == 0) return;
-        if (n.session.value < requests_seen_.size()) [[likely]] {
+        if (n.session.value < sessions_counted_max) [[likely]] {
             std::uint32_t& seen = requests_seen_[n.session.value];
             if (n.request > seen) [[likely]] {
                 by_request_.insert(n.session.value, n.request, slot);
@@ -258,7 +258,7 @@ class order_directory {
     }
     [[gnu::always_inline]] void insert_request(std::uint32_t slot, const order_record& r) noexcept {
         by_request_.insert(r.session.value, r.request, slot);
-        if (r.session.value >= requests_seen_.size()) [[unlikely]]
+        if (r.session.value >= sessions_counted_max) [[unlikely]]
             return;
         std::uint32_t& seen = requests_seen_[r.session.value];
         if (r.request > seen) seen = r.request;

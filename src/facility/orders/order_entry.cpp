@@ -208,7 +208,7 @@ inline bool order_entry::enter_plain(const command& c, std::uint32_t book) noexc
     if (engine_.full() || orders_.is_taken(c.account, c.client_order)) return false;
     const std::uint32_t position = risk::acquire_with_legs(positions_, strategies_, c.account, book);
     if (position == risk::positions::none) return false;
-    const std::uint32_t slot = matching::engine::slot_of(engine_.next_id());
+    const std::uint32_t slot = engine_.next_slot();
     orders_[slot] = {.client_order = c.client_order,
                      .session = c.session,
                      .account = c.account,
@@ -254,7 +254,7 @@ inline bool order_entry::enter_plain(const command& c, std::uint32_t book) noexc
     }
     const std::uint32_t position = risk::acquire_with_legs(positions_, strategies_, c.account, book);
     if (position == risk::positions::none) return rejections_.refuse(c, reject_reason::book_full);
-    const std::uint32_t slot = matching::engine::slot_of(engine_.next_id());
+    const std::uint32_t slot = engine_.next_slot();
     orders_[slot] = {.client_order = c.client_order,
                      .session = c.session,
                      .account = c.account,

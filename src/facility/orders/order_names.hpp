@@ -20,7 +20,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -39,7 +38,7 @@ class order_names {
     static constexpr std::uint32_t none = base::hashed_index::none;
 
     order_names(std::uint32_t orders_max, base::page_touch touch, std::uint64_t hash_key)
-        : lines_(std::max<std::size_t>(std::bit_ceil(2 * std::size_t{orders_max}) / line_entries, 1), touch),
+        : entries_(std::max(std::bit_ceil(2 * std::size_t{orders_max}), line_entries), touch),
           mask_(static_cast<std::uint32_t>(places_count() - 1)),
           round_bits_(static_cast<std::uint32_t>(std::countr_zero(places_count()))),
           others_(orders_max, touch, std::size_t{orders_max} + orders_max / 4) {
@@ -54,9 +53,9 @@ class order_names {
     [[nodiscard, gnu::always_inline]] std::uint32_t find(std::uint32_t owner, std::uint64_t name,
                                                          HasName&& has_name) const noexcept {
         const std::uint32_t place = place_of(owner, name);
-        const line& l = line_of(place);
-        for (std::uint32_t found = candidates(l, place); found != 0; found &= found - 1) {
-            const std::uint32_t slot = (l[first_of(found)] & slot_mask) - 1;
+        const std::uint32_t* const line = line_of(place);
+        for (std::uint32_t found = candidates(line, place); found != 0; found &= found - 1) {
+            const std::uint32_t slot = (line[first_of(found)] & slot_mask) - 1;
             if (has_name(slot)) [[likely]]
                 return slot;
         }
@@ -67,59 +66,46 @@ class order_names {
     /// @pre No order has the name.
     [[gnu::always_inline]] void insert(std::uint32_t owner, std::uint64_t name, std::uint32_t slot) noexcept {
         const std::uint32_t place = place_of(owner, name);
-        line& l = line_of(place);
-        const std::uint32_t own = place % line_entries;
-        if (l[own] == 0) [[likely]] {
-            l[own] = entry_of(place, slot);
-        } else if (const std::uint32_t free = equal_entries(l, 0); free != 0) {
-            l[first_of(free)] = entry_of(place, slot);
-        } else {
+        const std::uint32_t entry = entry_of(place, slot);
+        if (entries_[place] == 0) [[likely]] {
+            entries_[place] = entry;
+        } else if (!replace_in(line_of(place), 0, entry)) {
             insert_other(owner, name, slot);
         }
     }
     /// No effect if the order does not have the name.
     [[gnu::always_inline]] void erase(std::uint32_t owner, std::uint64_t name, std::uint32_t slot) noexcept {
         const std::uint32_t place = place_of(owner, name);
-        line& l = line_of(place);
-        const std::uint32_t own = place % line_entries;
         const std::uint32_t entry = entry_of(place, slot);
-        if (l[own] == entry) [[likely]] {
-            l[own] = 0;
-        } else if (const std::uint32_t found = equal_entries(l, entry); found != 0) {
-            l[first_of(found)] = 0;
-        } else if (others_.size() != 0) {
+        if (entries_[place] == entry) [[likely]] {
+            entries_[place] = 0;
+        } else if (!replace_in(line_of(place), entry, 0) && others_.size() != 0) {
             erase_other(owner, name, slot);
         }
     }
 
     void prefetch(std::uint32_t owner, std::uint64_t name) const noexcept {
-        __builtin_prefetch(&line_of(place_of(owner, name)), 1);
+        __builtin_prefetch(&entries_[place_of(owner, name)], 1);
     }
     /// The slot of the order that is likely to have the name, or `none`: to prefetch it before `find`.
     [[nodiscard]] std::uint32_t likely(std::uint32_t owner, std::uint64_t name) const noexcept {
         const std::uint32_t place = place_of(owner, name);
-        const line& l = line_of(place);
-        const std::uint32_t found = candidates(l, place);
-        return found != 0 ? (l[first_of(found)] & slot_mask) - 1 : none;
+        const std::uint32_t* const line = line_of(place);
+        const std::uint32_t found = candidates(line, place);
+        return found != 0 ? (line[first_of(found)] & slot_mask) - 1 : none;
     }
 
     /// The most names that one bucket of the table has sent on to the next. Reads the whole table.
     [[nodiscard]] std::uint32_t passed_max() const noexcept { return others_.passed_max(); }
     /// Names in the table.
     [[nodiscard]] std::size_t others_count() const noexcept { return others_.size(); }
-    [[nodiscard]] std::size_t places_count() const noexcept { return lines_.size() * line_entries; }
+    [[nodiscard]] std::size_t places_count() const noexcept { return entries_.size(); }
 
  private:
     static constexpr std::size_t line_entries = 16;
     static constexpr std::uint32_t mark_bits = 4;  ///< of a place
     static constexpr std::uint32_t slot_mask = ~std::uint32_t{0} >> mark_bits;
     static_assert(matching::orders_max <= slot_mask);
-
-    struct alignas(64) line {
-        std::array<std::uint32_t, line_entries> entries{};
-        [[nodiscard]] std::uint32_t& operator[](std::size_t at) noexcept { return entries[at]; }
-        [[nodiscard]] std::uint32_t operator[](std::size_t at) const noexcept { return entries[at]; }
-    };
 
     [[nodiscard, gnu::always_inline]] std::uint32_t place_of(std::uint32_t owner, std::uint64_t name) const noexcept {
         // As parts of 2^64, multiples of the golden ratio lie evenly apart, however many there are. So do, nearly,
@@ -130,21 +116,33 @@ class order_names {
         const std::uint64_t start = owner * golden_ratio + (name >> round_bits_) * step_of_round;
         return (static_cast<std::uint32_t>(start >> (64 - round_bits_)) + static_cast<std::uint32_t>(name)) & mask_;
     }
-    [[nodiscard]] line& line_of(std::uint32_t place) noexcept { return lines_[place / line_entries]; }
-    [[nodiscard]] const line& line_of(std::uint32_t place) const noexcept { return lines_[place / line_entries]; }
+    /// The first entry of a place's line.
+    [[nodiscard]] std::uint32_t* line_of(std::uint32_t place) noexcept {
+        return &entries_[place / line_entries * line_entries];
+    }
+    [[nodiscard]] const std::uint32_t* line_of(std::uint32_t place) const noexcept {
+        return &entries_[place / line_entries * line_entries];
+    }
     [[nodiscard]] static std::uint32_t mark_of(std::uint32_t place) noexcept { return place << (32U - mark_bits); }
     [[nodiscard]] static std::uint32_t entry_of(std::uint32_t place, std::uint32_t slot) noexcept {
         return mark_of(place) | (slot + 1);
     }
     /// One bit for each entry that is `wanted`.
-    [[nodiscard]] static std::uint32_t equal_entries(const line& in, std::uint32_t wanted,
+    [[nodiscard]] static std::uint32_t equal_entries(const std::uint32_t* line, std::uint32_t wanted,
                                                      std::uint32_t mask = ~std::uint32_t{0}) noexcept {
-        return base::equal_words(in.entries.data(), wanted, mask) |
-               base::equal_words(in.entries.data() + 8, wanted, mask) << 8U;
+        return base::equal_words(line, wanted, mask) | base::equal_words(line + 8, wanted, mask) << 8U;
+    }
+    /// Replaces one entry that is `wanted`. False if there is none.
+    [[nodiscard, gnu::always_inline]] static bool replace_in(std::uint32_t* line, std::uint32_t wanted,
+                                                             std::uint32_t by) noexcept {
+        const std::uint32_t found = equal_entries(line, wanted);
+        if (found == 0) return false;
+        line[first_of(found)] = by;
+        return true;
     }
     /// The entries of names with the lowest bits of this place.
-    [[nodiscard]] static std::uint32_t candidates(const line& in, std::uint32_t place) noexcept {
-        return equal_entries(in, mark_of(place), ~slot_mask) & ~equal_entries(in, 0);
+    [[nodiscard]] static std::uint32_t candidates(const std::uint32_t* line, std::uint32_t place) noexcept {
+        return equal_entries(line, mark_of(place), ~slot_mask) & ~equal_entries(line, 0);
     }
     [[nodiscard]] static std::size_t first_of(std::uint32_t bits) noexcept {
         return static_cast<std::size_t>(std::countr_zero(bits));
@@ -164,7 +162,7 @@ class order_names {
         others_.erase(hash_of(owner, name), slot);
     }
 
-    base::large_array<line> lines_;
+    base::large_array<std::uint32_t> entries_;
     std::uint32_t mask_;
     std::uint32_t round_bits_;
     base::hashed_index others_;

@@ -10,7 +10,7 @@ using domain::reject_reason;
 using domain::side;
 
 void rejections::refuse(const command& c, reject_reason reason) noexcept {
-    positions_.give_back_from(positions_before_);
+    positions_.give_back();
     // Of other kinds than enter_order the byte is zero, unless the command makes no sense.
     const side s = c.terms.order.side == side::sell ? side::sell : side::buy;
     domain::price_ticks price = domain::no_price;
@@ -28,7 +28,7 @@ void rejections::refuse(const command& c, reject_reason reason) noexcept {
 
 void rejections::refuse_amend(const command& c, reject_reason reason, domain::instrument_id instrument, side s,
                               domain::order_id order) noexcept {
-    positions_.give_back_from(positions_before_);
+    positions_.give_back();
     writer_.reject(instrument, s, reason, order, c.amend_order().price, c.amend_order().quantity);
 }
 

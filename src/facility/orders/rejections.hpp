@@ -16,10 +16,6 @@ class rejections {
  public:
     rejections(risk::positions& positions, message_writer& writer) : positions_(positions), writer_(writer) {}
 
-    /// A command begins.
-    ///
-    /// @param positions_count  Pairs of account and instrument before it.
-    void begin(std::uint32_t positions_count) noexcept { positions_before_ = positions_count; }
     void refuse(const domain::command& c, domain::reject_reason reason) noexcept;
     /// Rejects the amend of an open order, which the answer names.
     void refuse_amend(const domain::command& c, domain::reject_reason reason, domain::instrument_id instrument,
@@ -28,7 +24,6 @@ class rejections {
  private:
     risk::positions& positions_;
     message_writer& writer_;
-    std::uint32_t positions_before_ = 0;  ///< a reject releases later ones
 };
 
 }  // namespace corro::facility
