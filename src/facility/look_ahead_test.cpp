@@ -137,5 +137,41 @@ TEST(look_ahead, changes_no_event_with_many_orders_whatever_the_commands_name) {
     expect_same_events(look_ahead_orders_min);
 }
 
+/// The looks at a hundred commands that wait in a venue with `open` orders, and none at one that does not wait.
+std::uint64_t looks_at_a_hundred(std::uint32_t open) {
+    recorder heard;
+    const std::array instruments{testing::wide_instrument(1)};
+    facility venue({.orders_max = 2 * look_ahead_orders_min, .accounts_max = 2, .touch = base::page_touch::no},
+                   instruments, heard);
+    std::uint64_t sequence = 0;
+    const auto add = [&] {
+        command c;
+        c.sequence = domain::sequence_number{++sequence};
+        c.account = domain::account_id{1};
+        c.session = domain::session_id{1};
+        c.instrument = domain::instrument_id{1};
+        c.client_order = domain::client_order_id{sequence};
+        c.enter_order().price = domain::price_ticks{1'000};
+        c.enter_order().quantity = domain::quantity_lots{1};
+        return c;
+    };
+    for (std::uint32_t i = 0; i < open; ++i) {
+        const std::array one{add()};
+        venue.apply(one);
+    }
+    EXPECT_EQ(venue.open_orders_count(), open);
+    EXPECT_EQ(venue.steps_count(), 0U);
+    std::vector<command> queue(100);
+    for (command& c : queue) c = add();
+    venue.apply(queue);
+    return venue.steps_count();
+}
+
+TEST(look_ahead, looks_at_each_command_once_or_once_for_each_step) {
+    EXPECT_EQ(looks_at_a_hundred(look_ahead_one_orders_min / 2), 0U);
+    EXPECT_EQ(looks_at_a_hundred(look_ahead_one_orders_min), 99U) << "the first one is executed at once";
+    EXPECT_EQ(looks_at_a_hundred(look_ahead_orders_min + 1'000), 300U) << "three steps";
+}
+
 }  // namespace
 }  // namespace corro::facility

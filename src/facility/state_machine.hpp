@@ -95,7 +95,8 @@ class facility::state_machine {
 
     [[nodiscard]] query_cost last_query() const noexcept { return requests_.last_query(); }
     [[nodiscard]] std::uint64_t steps_count() const noexcept {
-        return engine_.steps_count() + requests_.steps_count() + phase_changes_.steps_count() + schedule_.steps_count();
+        return engine_.steps_count() + lookup_.steps_count() + requests_.steps_count() + phase_changes_.steps_count() +
+               schedule_.steps_count();
     }
 
  private:

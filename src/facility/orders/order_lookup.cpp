@@ -40,8 +40,8 @@ void order_lookup::prefetch(std::span<domain::prefetch_hint> coming) const noexc
 
 // Step 0 reads no memory but the command, step 1 what step 0 has fetched, step 2 what step 1 has.
 template <int Step>
-[[gnu::always_inline]] inline void order_lookup::fetch(const command& c,
-                                                       const instrument_table& instruments) const noexcept {
+[[gnu::always_inline]] inline void order_lookup::fetch(const command& c, const instrument_table& instruments) noexcept {
+    ++steps_;
     if (Step == 0) look_at(c);
     if (c.kind == domain::command_kind::enter_order) {
         const std::uint32_t book = instruments.book_of(c.instrument);

@@ -44,8 +44,13 @@ class order_lookup {
     [[gnu::always_inline]] void look_ahead(reach r, std::span<const domain::command> waiting,
                                            const instrument_table& instruments) noexcept {
         if (r == reach::all) return look_at_all(waiting, instruments);
-        if (r == reach::one && waiting.size() > 1) look_at(waiting[1]);
+        if (r == reach::one && waiting.size() > 1) {
+            ++steps_;
+            look_at(waiting[1]);
+        }
     }
+    /// Looks at commands since the facility was made.
+    [[nodiscard]] std::uint64_t steps_count() const noexcept { return steps_; }
 
  private:
     [[nodiscard]] result find_by_id(const domain::command& c, domain::order_id order) const noexcept {
@@ -76,13 +81,14 @@ class order_lookup {
     }
     void look_at_all(std::span<const domain::command> waiting, const instrument_table& instruments) noexcept;
     template <int Step>
-    void fetch(const domain::command& c, const instrument_table& instruments) const noexcept;
+    void fetch(const domain::command& c, const instrument_table& instruments) noexcept;
 
     const matching::engine& engine_;
     const order_directory& orders_;
     // The commands that wait, as of the last look ahead: other ones are a new queue. Never dereferenced.
     const domain::command* next_ = nullptr;
     const domain::command* end_ = nullptr;
+    std::uint64_t steps_ = 0;
 };
 
 }  // namespace corro::facility
