@@ -14,6 +14,7 @@
 
 #include "domain/instrument.hpp"
 #include "facility/facility.hpp"
+#include "facility/limits.hpp"
 #include "facility_reference/facility_reference.hpp"
 #include "lab/matching/workload.hpp"
 #include "matching/engine.hpp"
@@ -31,6 +32,9 @@ class tally {
     void add(std::uint64_t value) noexcept { sum_ = (sum_ ^ value) * 0x9e3779b97f4a7c15ULL; }
     std::uint64_t sum_ = 0;
 };
+
+/// Operations that wait, in the subjects that have a queue.
+inline constexpr std::size_t queue_size = 32;
 
 /// Acknowledgements, fills and levels of the engine alone, folded into numbers.
 class core_subject {
@@ -73,10 +77,54 @@ class core_subject {
                 break;
         }
     }
+    /// As an engine with operations in its queue: as the facility does, it fetches the memory of those that wait, in
+    /// three steps, when there are so many orders that the caches do not hold them.
+    void run(std::span<const operation> all) noexcept {
+        if (engine_.open_orders_count() < facility::look_ahead_orders_min) {
+            for (const operation& o : all) run(o);
+            return;
+        }
+        constexpr std::size_t step = facility::look_ahead_step;
+        for (; !all.empty(); all = all.subspan(std::min(all.size(), queue_size))) {
+            const auto queue = all.first(std::min(all.size(), queue_size));
+            const auto fetch_first = [&]<int Step>(std::size_t count) {
+                for (const operation& o : queue.first(std::min(count, queue.size()))) fetch<Step>(o);
+            };
+            fetch_first.template operator()<0>(3 * step);
+            fetch_first.template operator()<1>(2 * step);
+            fetch_first.template operator()<2>(step);
+            for (std::size_t i = 0; i < queue.size(); ++i) {
+                if (i + step < queue.size()) fetch<2>(queue[i + step]);
+                if (i + 2 * step < queue.size()) fetch<1>(queue[i + 2 * step]);
+                if (i + 3 * step < queue.size()) fetch<0>(queue[i + 3 * step]);
+                run(queue[i]);
+            }
+        }
+    }
     [[nodiscard]] std::uint64_t agreed() const noexcept { return sink_.agreed.value(); }
     [[nodiscard]] std::uint64_t said() const noexcept { return sink_.said; }
 
  private:
+    template <int Step>
+    void fetch(const operation& o) const noexcept {
+        if (o.what == operation::kind::cancel_account) return;
+        const domain::price_ticks price{o.price};
+        if (o.what == operation::kind::add || o.what == operation::kind::take) {
+            if (Step == 0) engine_.prefetch_price(o.book, o.side, price);
+            if (Step == 1) engine_.prefetch_level(o.book, o.side, price);
+            if (Step == 2) engine_.prefetch_last(o.book, o.side, price);
+            if (Step != 0 && engine_.would_trade(o.book, o.side, price)) {
+                if (Step == 1) engine_.prefetch_first(o.book, domain::opposite(o.side));
+                if (Step == 2) engine_.prefetch_second(o.book, domain::opposite(o.side));
+            }
+            return;
+        }
+        const std::uint32_t slot = engine_.likely_slot_of(o.order);
+        if (slot == matching::engine::none) return;
+        if (Step == 0) engine_.prefetch(slot);
+        if (Step == 1) engine_.prefetch_place(slot);
+    }
+
     struct summing_sink {
         tally agreed;
         std::uint64_t said = 0;
@@ -208,7 +256,7 @@ class facility_subject final : facility::event_consumer {
     /// As a facility with commands in its queue.
     void run(std::span<const operation> all) noexcept {
         while (!all.empty()) {
-            const std::size_t count = std::min(all.size(), queue_.size());
+            const std::size_t count = std::min(all.size(), queue_size);
             for (std::size_t i = 0; i < count; ++i) commands_.make(all[i], queue_[i]);
             venue_.apply(std::span(queue_).first(count));
             all = all.subspan(count);
@@ -222,7 +270,7 @@ class facility_subject final : facility::event_consumer {
 
     event_reader reader_;
     command_maker commands_;
-    std::array<domain::command, 32> queue_;
+    std::array<domain::command, queue_size> queue_;
     facility::facility venue_;
 };
 
