@@ -77,8 +77,8 @@ class core_subject {
                 break;
         }
     }
-    /// As an engine with operations in its queue: as the facility does, it fetches the memory of those that wait, in
-    /// three steps, when there are so many orders that the caches do not hold them.
+    /// As an engine with operations in its queue: like the facility, it fetches the memory of those that wait in three
+    /// steps, when it has more orders than the caches hold.
     void run(std::span<const operation> all) noexcept {
         if (engine_.open_orders_count() < facility::look_ahead_orders_min) {
             for (const operation& o : all) run(o);
