@@ -36,7 +36,7 @@ class tally {
 /// Operations that wait, in the subjects that have a queue.
 inline constexpr std::size_t queue_size = 32;
 
-/// Acknowledgements, fills and levels of the engine alone, folded into numbers.
+/// The engine alone: acknowledgements, fills and levels, folded into numbers.
 class core_subject {
  public:
     explicit core_subject(const workload& w)
@@ -77,27 +77,15 @@ class core_subject {
                 break;
         }
     }
-    /// As an engine with operations in its queue: like the facility, it fetches the memory of those that wait in three
-    /// steps, when it has more orders than the caches hold.
+    /// As an engine with operations in its queue. Like the facility, it looks at those that wait in three steps when it
+    /// has more orders than the caches hold. The engine has no such function: its caller writes it.
     void run(std::span<const operation> all) noexcept {
-        if (engine_.open_orders_count() < facility::look_ahead_orders_min) {
-            for (const operation& o : all) run(o);
-            return;
-        }
-        constexpr std::size_t step = facility::look_ahead_step;
         for (; !all.empty(); all = all.subspan(std::min(all.size(), queue_size))) {
             const auto queue = all.first(std::min(all.size(), queue_size));
-            const auto fetch_first = [&]<int Step>(std::size_t count) {
-                for (const operation& o : queue.first(std::min(count, queue.size()))) fetch<Step>(o);
-            };
-            fetch_first.template operator()<0>(3 * step);
-            fetch_first.template operator()<1>(2 * step);
-            fetch_first.template operator()<2>(step);
-            for (std::size_t i = 0; i < queue.size(); ++i) {
-                if (i + step < queue.size()) fetch<2>(queue[i + step]);
-                if (i + 2 * step < queue.size()) fetch<1>(queue[i + 2 * step]);
-                if (i + 3 * step < queue.size()) fetch<0>(queue[i + 3 * step]);
-                run(queue[i]);
+            if (engine_.open_orders_count() < facility::look_ahead_orders_min) {
+                for (const operation& o : queue) run(o);
+            } else {
+                run_looking_ahead(queue);
             }
         }
     }
@@ -105,24 +93,38 @@ class core_subject {
     [[nodiscard]] std::uint64_t said() const noexcept { return sink_.said; }
 
  private:
+    void run_looking_ahead(std::span<const operation> queue) noexcept {
+        constexpr std::size_t step = facility::look_ahead_step;
+        const auto fetch_first = [&]<int Step>(std::size_t count) {
+            for (const operation& o : queue.first(std::min(count, queue.size()))) fetch<Step>(o);
+        };
+        fetch_first.template operator()<0>(3 * step);
+        fetch_first.template operator()<1>(2 * step);
+        fetch_first.template operator()<2>(step);
+        for (std::size_t i = 0; i < queue.size(); ++i) {
+            if (i + step < queue.size()) fetch<2>(queue[i + step]);
+            if (i + 2 * step < queue.size()) fetch<1>(queue[i + 2 * step]);
+            if (i + 3 * step < queue.size()) fetch<0>(queue[i + 3 * step]);
+            run(queue[i]);
+        }
+    }
     template <int Step>
     void fetch(const operation& o) const noexcept {
         if (o.what == operation::kind::cancel_account) return;
-        const domain::price_ticks price{o.price};
-        if (o.what == operation::kind::add || o.what == operation::kind::take) {
-            if (Step == 0) engine_.prefetch_price(o.book, o.side, price);
-            if (Step == 1) engine_.prefetch_level(o.book, o.side, price);
-            if (Step == 2) engine_.prefetch_last(o.book, o.side, price);
-            if (Step != 0 && engine_.would_trade(o.book, o.side, price)) {
-                if (Step == 1) engine_.prefetch_first(o.book, domain::opposite(o.side));
-                if (Step == 2) engine_.prefetch_second(o.book, domain::opposite(o.side));
-            }
+        if (o.what != operation::kind::add && o.what != operation::kind::take) {
+            const std::uint32_t slot = engine_.likely_slot_of(o.order);
+            if (slot == matching::engine::none) return;
+            if constexpr (Step == 0) engine_.prefetch(slot);
+            if constexpr (Step == 1) engine_.prefetch_place(slot);
             return;
         }
-        const std::uint32_t slot = engine_.likely_slot_of(o.order);
-        if (slot == matching::engine::none) return;
-        if (Step == 0) engine_.prefetch(slot);
-        if (Step == 1) engine_.prefetch_place(slot);
+        const domain::price_ticks price{o.price};
+        if constexpr (Step == 0) engine_.prefetch_price(o.book, o.side, price);
+        if constexpr (Step == 1) engine_.prefetch_level(o.book, o.side, price);
+        if constexpr (Step == 2) engine_.prefetch_last(o.book, o.side, price);
+        if (Step == 0 || !engine_.would_trade(o.book, o.side, price)) return;
+        if constexpr (Step == 1) engine_.prefetch_first(o.book, domain::opposite(o.side));
+        if constexpr (Step == 2) engine_.prefetch_second(o.book, domain::opposite(o.side));
     }
 
     struct summing_sink {

@@ -111,7 +111,7 @@ class event_buffer {
         domain::event* at_;
         two_words header_;
     };
-    /// Opens a run of at most `room` events; nothing else may be appended before `close`.
+    /// Opens a run of at most `room` events, up to run_max; nothing else may be appended before `close`.
     [[nodiscard, gnu::always_inline]] run open(std::size_t room) noexcept {
         if (end_ > events_.data() + (events_.size() - room)) [[unlikely]]
             make_room();
@@ -181,11 +181,11 @@ class event_buffer {
         end_ = std::copy(events_.data() + count, end_, events_.data());
     }
 
+    std::array<domain::event, events_buffered_max> events_{};
+    domain::event* end_ = events_.data();
     event_consumer* consumer_;
     const domain::command* command_ = nullptr;
     std::optional<domain::instrument_id> unmarked_;
-    std::array<domain::event, events_buffered_max> events_{};
-    domain::event* end_ = events_.data();
 };
 
 }  // namespace corro::facility

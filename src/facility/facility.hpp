@@ -155,8 +155,8 @@ class facility {
     /// Lots, positive for long.
     [[nodiscard]] std::int64_t position_of(domain::account_id account, domain::instrument_id instrument) const noexcept;
     [[nodiscard]] std::uint32_t open_orders_count() const noexcept;
-    /// Levels, orders and books that were read since the facility was made, beside those that its events report, and
-    /// looks at commands that wait. Tests of the cost of a command use this number.
+    /// Levels, orders and books that were read since the facility was made, except those that its events report; plus
+    /// the looks at commands that wait. Tests of the cost of a command use this number; it is not part of the state.
     [[nodiscard]] std::uint64_t steps_count() const noexcept;
     /// The cost of the last query of all open orders.
     [[nodiscard]] query_cost last_query() const noexcept;

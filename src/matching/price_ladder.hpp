@@ -254,7 +254,7 @@ class price_ladder {
         return key - ((from - at) & mask_);
     }
 
-    /// The best level was taken, and its word has others: they are the next ones.
+    /// The best level was taken, and the next one is in the same word.
     void find_best_in_word() noexcept {
         const std::uint64_t was = position(best_key_);
         const std::uint64_t at = (was & ~std::uint64_t{63}) + lowest(words_[was >> 6]);
@@ -264,7 +264,7 @@ class price_ladder {
     /// The best level was taken, the last one of its word.
     void find_best() noexcept {
         if (top_ != 0) [[likely]] {
-            // All levels are behind the best one. The words behind its word, as far as its group:
+            // All levels are behind the best one, so the next one is in a later word; often one of the same group.
             const std::uint64_t was = position(best_key_);
             const std::uint64_t words = groups_[was >> 12] & (~std::uint64_t{1} << ((was >> 6) & 63));
             if (words != 0) [[likely]] {

@@ -63,7 +63,7 @@ class positions {
 
     /// A command begins, which may be rejected.
     void begin_command() noexcept { taken_ = 0; }
-    /// Releases the slots that the command has taken; it is rejected. No trade has used them.
+    /// Releases the slots that the command has taken, because it is rejected. No trade has used them.
     void give_back() noexcept {
         for (; taken_ != 0; --taken_) {
             const position& last = entries_.back();

@@ -29,7 +29,7 @@ struct tape_summary {
 static_assert(sizeof(tape_summary) == 64, "`transfer` knows every member; then correct the size here");
 
 /// Adds a trade to the tape and returns the result from registers: reading the tape right after writing it would wait
-/// for the stores, because compilers read two of its fields at once.
+/// for the stores, because compilers read two of its fields at once. Only the first trade reads what it has written.
 [[gnu::always_inline]] inline void add_trade(tape_summary& tape, domain::price_ticks price, std::uint32_t lots,
                                              domain::price_summary& prices, domain::volume_summary& volumes) noexcept {
     if (tape.volume == 0) [[unlikely]]
@@ -48,7 +48,6 @@ static_assert(sizeof(tape_summary) == 64, "`transfer` knows every member; then c
     tape.prices.last = price;
     tape.prices.high = high;
     tape.prices.low = low;
-    tape.prices.open = open;
     tape.volume += lots;
     tape.turnover = sum;
 }

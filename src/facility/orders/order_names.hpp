@@ -24,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/cache_line.hpp"
 #include "base/equal_words.hpp"
 #include "base/hash.hpp"
 #include "base/hashed_index.hpp"
@@ -102,7 +103,8 @@ class order_names {
     [[nodiscard]] std::size_t places_count() const noexcept { return entries_.size(); }
 
  private:
-    static constexpr std::size_t line_entries = 16;
+    static constexpr std::size_t line_entries = 16;  ///< of a cache line: a large_array begins at one
+    static_assert(line_entries * sizeof(std::uint32_t) == base::cache_line_bytes);
     static constexpr std::uint32_t mark_bits = 4;  ///< of a place
     static constexpr std::uint32_t slot_mask = ~std::uint32_t{0} >> mark_bits;
     static_assert(matching::orders_max <= slot_mask);
