@@ -156,7 +156,7 @@ class event_buffer {
 
  private:
     [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(end_ - events_.data()); }
-    /// Index of the last public event; `size()` when there is none.
+    /// The index of the last public event, or `size()` if there is none.
     [[nodiscard]] std::size_t last_public() const noexcept {
         for (std::size_t at = size(); at > 0; --at) {
             if (domain::is_public(events_[at - 1].kind)) return at - 1;

@@ -96,13 +96,8 @@ class price_ladder {
             grow_window();
             return;
         }
-        const bool others_follow = take(key);
-        if (key != best_key_) return;
-        if (others_follow) {
-            find_best_in_word();
-        } else {
-            find_best();
-        }
+        take(key);
+        if (key == best_key_) find_best();
     }
 
     /// The level with the smallest key above `key`; index 0 when there is none. `key` is at least the best key.
@@ -184,26 +179,24 @@ class price_ladder {
         groups_[at >> 12] |= std::uint64_t{1} << ((at >> 6) & 63);
         top_ |= std::uint64_t{1} << (at >> 12);
     }
-    /// Returns whether the key's word has other levels.
-    bool take(std::uint64_t key) noexcept {
+    void take(std::uint64_t key) noexcept {
         const std::uint64_t at = position(key);
         levels_[at] = 0;
-        if ((words_[at >> 6] &= ~(std::uint64_t{1} << (at & 63))) != 0) return true;
-        if ((groups_[at >> 12] &= ~(std::uint64_t{1} << ((at >> 6) & 63))) == 0) {
-            top_ &= ~(std::uint64_t{1} << (at >> 12));
-        }
-        return false;
+        if ((words_[at >> 6] &= ~(std::uint64_t{1} << (at & 63))) != 0) return;
+        if ((groups_[at >> 12] &= ~(std::uint64_t{1} << ((at >> 6) & 63))) != 0) return;
+        top_ &= ~(std::uint64_t{1} << (at >> 12));
     }
 
     /// The first occupied position of the ring at or after `from`, without wrapping; window_size() if there is none.
     [[nodiscard]] std::uint64_t scan(std::uint64_t from) const noexcept {
+        constexpr std::uint64_t behind_first = ~std::uint64_t{1};
         std::uint64_t word = from >> 6;
         const std::uint64_t bits = words_[word] & (~std::uint64_t{0} << (from & 63));
         if (bits != 0) return (word << 6) + lowest(bits);
         std::uint64_t group = word >> 6;
-        std::uint64_t words = (word & 63) == 63 ? 0 : groups_[group] & (~std::uint64_t{0} << ((word & 63) + 1));
+        std::uint64_t words = groups_[group] & (behind_first << (word & 63));
         if (words == 0) {
-            const std::uint64_t groups = group == 63 ? 0 : top_ & (~std::uint64_t{0} << (group + 1));
+            const std::uint64_t groups = top_ & (behind_first << group);
             if (groups == 0) return window_size();
             group = lowest(groups);
             words = groups_[group];
@@ -254,22 +247,13 @@ class price_ladder {
         return key - ((from - at) & mask_);
     }
 
-    /// The best level was taken, and the next one is in the same word.
-    void find_best_in_word() noexcept {
-        const std::uint64_t was = position(best_key_);
-        const std::uint64_t at = (was & ~std::uint64_t{63}) + lowest(words_[was >> 6]);
-        best_key_ += at - was;
-        best_level_ = levels_[at];
-    }
-    /// The best level was taken, the last one of its word.
+    /// The best level was taken.
     void find_best() noexcept {
         if (top_ != 0) [[likely]] {
-            // All levels are behind the best one, so the next one is in a later word; often one of the same group.
+            // All levels are worse than it, so the first one behind it is the next one, unless the ring ends before.
             const std::uint64_t was = position(best_key_);
-            const std::uint64_t words = groups_[was >> 12] & (~std::uint64_t{1} << ((was >> 6) & 63));
-            if (words != 0) [[likely]] {
-                const std::uint64_t word = (was >> 12 << 6) + lowest(words);
-                const std::uint64_t at = (word << 6) + lowest(words_[word]);
+            const std::uint64_t at = scan(was);
+            if (at < window_size()) [[likely]] {
                 best_key_ += at - was;
                 best_level_ = levels_[at];
                 return;

@@ -98,7 +98,7 @@ void expect_same(const price_ladder& ladder, const std::map<std::uint64_t, std::
 TEST(price_ladder_model, agrees_with_a_map_at_every_scale_and_window) {
     base::prng random{base::test_seed()};
     constexpr std::array<std::uint64_t, 6> scales{10, 200, 2'000, 70'000, 1'000'000, 1'000'000'000};
-    for (std::uint32_t bits = window_bits_min; bits <= 16; bits += 2) {
+    for (std::uint32_t bits = window_bits_min; bits <= window_bits_max; bits += 2) {
         for (const std::uint64_t scale : scales) {
             level_tree_pool pool(3'000, 1);
             price_ladder ladder(pool, bits, static_cast<std::uint32_t>(random.below(100)));

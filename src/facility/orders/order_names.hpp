@@ -134,7 +134,7 @@ class order_names {
                                                      std::uint32_t mask = ~std::uint32_t{0}) noexcept {
         return base::equal_words(line, wanted, mask) | base::equal_words(line + 8, wanted, mask) << 8U;
     }
-    /// Replaces one entry that is `wanted`. False if there is none.
+    /// Puts `by` in the place of one entry that equals `wanted`. False if no entry does.
     [[nodiscard, gnu::always_inline]] static bool replace_in(std::uint32_t* line, std::uint32_t wanted,
                                                              std::uint32_t by) noexcept {
         const std::uint32_t found = equal_entries(line, wanted);
